@@ -170,7 +170,7 @@ fn session() -> Session {
     )));
     session.add_files(&["src/cache.rs".into()], false);
     session.extend_transcript([Entry::User { text: "make it safe".into(), mode: Mode::Code, answered: true }]);
-    let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), at_hand: true };
+    let model = ModelRow { name: "tide-7b".into(), detail: "32k".into(), has_key: true };
     let looked_up = |response| rhumb_session::Response::LookedUp(response);
     session.handle(looked_up(LookupResponse::Models { rows: vec![model], choose: None }));
     session.set_theme_names(vec!["rhumb-dark".into(), "rhumb-light".into()]);

@@ -97,11 +97,11 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
             facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
-            lacking,
+            missing_model: lacking,
             connect: line.is_none().then_some(request),
             resume: args.wanted(),
             resume_command: args.resume_command(plain.is_some()),
-            notices,
+            warnings: notices,
             watch: settings.watch || args.provider.watch,
         },
     };
@@ -214,7 +214,7 @@ fn draw(
     start: Start,
     picture: &PictureArgs,
     file: &Path,
-    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<rhumb_session::Response>) -> Host,
+    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::host::HostMessage>) -> Host,
 ) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let message = format!("the picture cannot be written to {}: {error}", file.display());

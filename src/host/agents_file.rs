@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Host;
 use super::verify::usual_test_command;
-use rhumb_session::{Failure, Level, LookupResponse, RequestSpec, Response};
+use rhumb_session::{EffectKind, Failure, Level, LookupResponse, RequestSpec, Response};
 use rhumb_syntax::Language;
 use rhumb_text::count;
 use rhumb_workspace::{Root, path_is_taken};
@@ -56,14 +56,14 @@ impl Host {
     pub(super) fn propose_agents_file(self, spec: RequestSpec) {
         tokio::spawn(async move {
             self.wait_for_survey().await;
-            self.blocking(Response::Failed, move |host| Response::LookedUp(host.agents_file(&spec)));
+            self.blocking(EffectKind::Lookup.failed(), move |host| Response::LookedUp(host.agents_file(&spec)));
         });
     }
 
     fn agents_file(&self, spec: &RequestSpec) -> LookupResponse {
         let root = &self.shared.root;
         if path_is_taken(root, AGENTS_FILE) {
-            return LookupResponse::Told {
+            return LookupResponse::Status {
                 level: Level::Info,
                 text: format!("{AGENTS_FILE} exists already, so nothing is proposed."),
                 hint: format!("To change it, add it to the chat: /add {AGENTS_FILE}."),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Host, RequestEnv, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_session::context::{AtTarget, at_target, fence_for};
-use rhumb_session::{Attachment, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
+use rhumb_session::{Attachment, EffectKind, Failure, LookedUp, MentionEffect, MentionResponse, Response, SharedPage};
 use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::git::Repo;
@@ -31,14 +31,14 @@ impl Host {
                     });
                 });
             }
-            MentionEffect::Weigh { number, paths } => self.blocking(Response::Failed, move |host| {
+            MentionEffect::CountTokens { number, paths } => self.blocking(EffectKind::Mention.failed(), move |host| {
                 let weigh = |path: String| {
                     let text = rhumb_workspace::read(&host.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     let tokens = text.map(|text| host.counter().count(&text));
                     (path, tokens)
                 };
                 let tokens = paths.into_iter().map(weigh).collect();
-                Response::Mention(MentionResponse::Weighed { number, tokens })
+                Response::Mention(MentionResponse::TokensCounted { number, tokens })
             }),
         }
     }

@@ -17,6 +17,7 @@ mod mentions;
 mod notify;
 mod persistence;
 mod propose;
+mod responses;
 mod shutdown;
 mod survey;
 mod verify;
@@ -48,6 +49,7 @@ pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check
 pub use mentions::MentionLookup;
 pub use persistence::map_store;
 pub use propose::{propose, propose_alone};
+pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::surveying::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
@@ -58,13 +60,16 @@ pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, un
 use self::attachments::FetchControl;
 use commit::Commits;
 use history_summary::SummaryRequest;
+use responses::Responder;
 use rhumb_edit::PendingChanges;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
 use rhumb_session::context::Window;
-use rhumb_session::{ChatFile, ContextView, Effect, Failure, MAP_BUDGET_STEP, RequestSpec, Response};
+use rhumb_session::{
+    ChatFile, ContextView, Effect, EffectKind, Failure, MAP_BUDGET_STEP, RequestId, RequestSpec, Response,
+};
 use rhumb_workspace::{DiskChanges, Journal, Root, Watch};
 
 /// Delay after the last keystroke before the request is measured.
@@ -77,10 +82,14 @@ const SURVEY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,
-    responses: mpsc::Sender<Response>,
+    responder: Responder,
 }
 
 struct Shared {
+    /// The number of effects so far.
+    effects: AtomicU64,
+    /// For work that belongs to no effect.
+    background: Responder,
     root: Root,
     env: RequestEnv,
     client: RwLock<Option<ModelClient>>,
@@ -123,9 +132,9 @@ struct Shared {
 }
 
 impl Host {
-    /// A host for a conversation about `root`. It sends responses to `responses`; `client` is the connected model, if any.
-    pub fn new(root: Root, env: RequestEnv, client: Option<ModelClient>, responses: mpsc::Sender<Response>) -> Self {
-        Self::create(root, env, client, responses, true)
+    /// A host for a conversation about `root`. It sends responses to `messages`; `client` is the connected model, if any.
+    pub fn new(root: Root, env: RequestEnv, client: Option<ModelClient>, messages: mpsc::Sender<HostMessage>) -> Self {
+        Self::create(root, env, client, messages, true)
     }
 
     /// A host for a single request: prepares nothing for later ones.
@@ -133,21 +142,25 @@ impl Host {
         root: Root,
         env: RequestEnv,
         client: Option<ModelClient>,
-        responses: mpsc::Sender<Response>,
+        messages: mpsc::Sender<HostMessage>,
     ) -> Self {
-        Self::create(root, env, client, responses, false)
+        Self::create(root, env, client, messages, false)
     }
 
     fn create(
         root: Root,
         env: RequestEnv,
         client: Option<ModelClient>,
-        responses: mpsc::Sender<Response>,
+        messages: mpsc::Sender<HostMessage>,
         prepares: bool,
     ) -> Self {
         let unknown = Model::unknown("");
         let counter = env.counter(client.as_ref().map_or(&unknown, |client| &client.facts));
+        let background = Responder::new(messages);
+        let responder = background.clone();
         let shared = Shared {
+            effects: AtomicU64::new(0),
+            background,
             counter: RwLock::new(Arc::new(counter)),
             client: RwLock::new(client),
             survey: watch::Sender::new(None),
@@ -174,20 +187,26 @@ impl Host {
             root,
             env,
         };
-        Self { shared: Arc::new(shared), responses }
+        Self { shared: Arc::new(shared), responder }
     }
 
-    /// Starts performing an effect and returns at once.
-    pub fn execute(&self, effect: Effect) {
-        let host = self.clone();
+    /// This host for work that goes on after the effect that started it.
+    fn background(&self) -> Self {
+        Self { responder: self.shared.background.clone(), ..self.clone() }
+    }
+
+    /// Starts performing an effect and returns at once. The messages about it have the returned id.
+    pub fn execute(&self, effect: Effect) -> RequestId {
+        let (id, responder) = self.responder.next(&self.shared.effects);
+        let host = Self { responder, ..self.clone() };
         match effect {
             Effect::Survey => {
                 lock(&self.shared.changed).listing = true;
                 host.start_survey();
             }
-            Effect::StopReading => host.stop_reading(),
-            Effect::ReadOn => host.read_on(),
-            Effect::Follow(follow) => host.follow(follow),
+            Effect::StopIndexing => host.stop_reading(),
+            Effect::ResumeIndexing => host.read_on(),
+            Effect::WatchFiles(follow) => host.follow(follow),
             Effect::WatchComments(watch) => drop(tokio::spawn(host.watch_comments(watch))),
             Effect::Measure(spec) => {
                 self.shared.newest_measure.store(spec.generation, Ordering::SeqCst);
@@ -219,12 +238,12 @@ impl Host {
             Effect::Write { files, commit, consent } => host.write_and_commit(files, commit, consent),
             Effect::Undo(direction) => host.undo_in_turn(direction),
             Effect::Reread(paths) => paths.into_iter().for_each(|path| {
-                host.clone().blocking(Response::Failed, move |host| {
+                host.clone().blocking(EffectKind::Reread.failed(), move |host| {
                     let text = rhumb_workspace::read(&host.shared.root, &path).ok().map(|snapshot| snapshot.text);
                     Response::Reread { path, text }
                 });
             }),
-            Effect::CopyPrompt(spec) => host.blocking(Response::Failed, move |host| {
+            Effect::CopyPrompt(spec) => host.blocking(EffectKind::CopyPrompt.failed(), move |host| {
                 Response::PromptText(host.compose(&spec, false, None).prompt.as_text())
             }),
             Effect::FindServers => {
@@ -239,19 +258,19 @@ impl Host {
             Effect::Lookup(effect) => host.look_up(effect),
             Effect::Index(effect) => host.index_effect(effect),
             Effect::Run(effect) => host.run_commands(effect),
-            Effect::Persist(effect) => self.persist(effect),
+            Effect::Persist(effect) => host.persist(effect),
             Effect::Fetch(effect) => host.fetch(effect),
             Effect::Git(effect) => host.git(effect),
         }
+        id
     }
 
     async fn respond(&self, response: Response) {
-        // Fails only when the front end has ended.
-        let _ = self.responses.send(response).await;
+        self.responder.send(response).await;
     }
 
     fn respond_now(&self, response: Response) {
-        let _ = self.responses.blocking_send(response);
+        self.responder.send_blocking(response);
     }
 
     /// Runs `work` on a thread that may block, and sends its response; after a panic, the one that `failed` returns.
@@ -293,7 +312,7 @@ impl Host {
             });
             self.respond_now(match measured {
                 Ok(view) => Response::Measured { generation, view },
-                Err(failure) => Response::Failed(failure),
+                Err(failure) => Response::Failed { effect: EffectKind::Measure, failure },
             });
         });
     }
@@ -383,7 +402,7 @@ impl Host {
     fn connect(self, api: Api, base_url: &str, model: String) {
         let response = match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
             Ok(provider) => self.set_client(ModelClient::new(Arc::new(provider), model)),
-            Err(error) => Response::Failed(Failure::from(&error)),
+            Err(error) => Response::Failed { effect: EffectKind::Connect, failure: Failure::from(&error) },
         };
         tokio::spawn(async move { self.respond(response).await });
     }

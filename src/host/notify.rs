@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::Host;
-use rhumb_session::{Failure, Response};
+use rhumb_session::{EffectKind, Failure, Response};
 
 /// The variable that carries the text.
 const VARIABLE: &str = "RHUMB_MESSAGE";
@@ -15,7 +15,10 @@ impl Host {
         tokio::task::spawn_blocking(move || {
             if let Err(reason) = run(&line, &text) {
                 let message = format!("notify_cmd failed: {reason}.");
-                self.respond_now(Response::Failed(Failure { message, hint: "Correct it in rhumb.toml.".into() }));
+                self.respond_now(Response::Failed {
+                    effect: EffectKind::Notify,
+                    failure: Failure { message, hint: "Correct it in rhumb.toml.".into() },
+                });
             }
         });
     }

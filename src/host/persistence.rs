@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::oneshot;
 
+use super::responses::Responder;
 use super::{Host, Shared, caught, lock};
 use crate::clock;
 use crate::config::Settings;
@@ -41,7 +42,7 @@ pub(super) struct SessionThread {
 
 #[derive(Debug)]
 enum Job {
-    Perform(PersistenceEffect),
+    Perform(PersistenceEffect, Responder),
     /// Close the database, and confirm.
     Finish(oneshot::Sender<()>),
 }
@@ -51,7 +52,7 @@ impl Host {
         match effect {
             PersistenceEffect::Write(file) => self.clone().blocking(failed, move |host| host.write_text(file)),
             PersistenceEffect::Read(path) => self.clone().blocking(failed, move |host| host.read_commands(path)),
-            effect => self.send_job(Job::Perform(effect)),
+            effect => self.send_job(Job::Perform(effect, self.responder.clone())),
         }
     }
 
@@ -79,7 +80,7 @@ impl Host {
         let settings = &self.shared.env.settings;
         let writer = SessionWriter {
             shared: Arc::downgrade(&self.shared),
-            responses: self.responses.clone(),
+            responder: self.shared.background.clone(),
             root: self.shared.root.clone(),
             state: settings.state_folder.clone().filter(|_| settings.sessions),
             store: None,
@@ -92,7 +93,7 @@ impl Host {
         if let Err(error) = started {
             let failure = Failure { message: format!("Sessions are not saved: {error}."), hint: String::new() };
             // Not `respond_now`: this may be the thread that receives the responses.
-            let _ = self.responses.try_send(persisted(PersistenceResponse::Off(Some(failure))));
+            self.responder.try_send(persisted(PersistenceResponse::Off(Some(failure))));
         }
         sender
     }
@@ -149,7 +150,8 @@ type OpenSession = (i64, Live);
 struct SessionWriter {
     /// Weak, because the host owns the channel of this thread: with a strong reference neither would ever end.
     shared: Weak<Shared>,
-    responses: tokio::sync::mpsc::Sender<Response>,
+    /// Of the effect that is performed.
+    responder: Responder,
     root: Root,
     /// The state folder; `None` if sessions are not saved.
     state: Option<PathBuf>,
@@ -167,7 +169,8 @@ impl SessionWriter {
     fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
             match job {
-                Job::Perform(effect) => {
+                Job::Perform(effect, responder) => {
+                    self.responder = responder;
                     if let Err(failure) = caught(|| self.perform(effect)) {
                         self.turn_off(Some(failure));
                     }
@@ -234,8 +237,7 @@ impl SessionWriter {
     }
 
     fn respond(&self, response: PersistenceResponse) {
-        // Fails only when the front end has ended.
-        let _ = self.responses.blocking_send(persisted(response));
+        self.responder.send_blocking(persisted(response));
     }
 
     fn open(&mut self, resume: Option<SessionSelector>) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::Host;
+use super::{Host, HostMessage};
 use rhumb_session::{Effect, GitEffect, Response, Session};
 
 /// How long the exit waits for a write that has begun. Writing thousands of files takes seconds, but a hanging disk
@@ -44,18 +44,18 @@ pub fn is_writing(session: &Session) -> bool {
 }
 
 impl Host {
-    /// Waits for a write that has begun, so that it is not left half done. `handle` passes a response to the session and
+    /// Waits for a write that has begun, so that it is not left half done. `handle` passes a message to the session and
     /// returns whether the write still runs.
     pub async fn finish_write(
         &self,
-        incoming: &mut mpsc::Receiver<Response>,
-        mut handle: impl FnMut(Response) -> bool,
+        incoming: &mut mpsc::Receiver<HostMessage>,
+        mut handle: impl FnMut(HostMessage) -> bool,
     ) {
         let finished = async {
             // A commit that waits for its message is made without it.
             self.execute(Effect::Git(GitEffect::FlushPendingCommits));
-            while let Some(response) = incoming.recv().await
-                && handle(response)
+            while let Some(message) = incoming.recv().await
+                && handle(message)
             {
                 // A commit may have begun to wait meanwhile.
                 self.execute(Effect::Git(GitEffect::FlushPendingCommits));
@@ -66,16 +66,17 @@ impl Host {
 
     /// Saves what has changed since the last save.
     pub fn save_changes(&self, session: &mut Session) {
-        let changes = session.unsaved_changes();
-        changes.into_iter().for_each(|change| self.execute(Effect::Persist(change)));
+        if let Some(change) = session.unsaved_changes() {
+            self.execute(Effect::Persist(change));
+        }
     }
 
     /// Saves pending changes and waits for the result. Returns `false` after a timeout.
-    pub async fn finish_saving(&self, session: &mut Session, incoming: &mut mpsc::Receiver<Response>) -> bool {
+    pub async fn finish_saving(&self, session: &mut Session, incoming: &mut mpsc::Receiver<HostMessage>) -> bool {
         self.save_changes(session);
         // Other responses are discarded, but they must be received, so that no sender blocks.
-        let mut note = |response: Response| {
-            if matches!(response, Response::Persisted(_)) {
+        let mut note = |message: HostMessage| {
+            if let Some(response @ Response::Persisted(_)) = message.into_response() {
                 session.handle(response);
             }
         };
@@ -85,12 +86,12 @@ impl Host {
             loop {
                 tokio::select! {
                     biased;
-                    Some(response) = incoming.recv() => note(response),
+                    Some(message) = incoming.recv() => note(message),
                     () = &mut finished => break,
                 }
             }
-            while let Ok(response) = incoming.try_recv() {
-                note(response);
+            while let Ok(message) = incoming.try_recv() {
+                note(message);
             }
         };
         tokio::time::timeout(SAVE_TIMEOUT, saved).await.is_ok()

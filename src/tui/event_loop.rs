@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crossterm::event::Event;
-use rhumb_session::{ClipboardText, Effect, Response};
+use rhumb_session::{ClipboardText, Effect};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -21,7 +21,7 @@ use super::view::ViewCache;
 use super::widget::picker::Ranked;
 use super::{attention, status_line, terminal, theme, view};
 use crate::config::Notify;
-use crate::host::{Host, SAVE_DELAY, StopCommandsOnDrop, is_writing};
+use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
 use crate::store::LayoutFile;
 
@@ -45,7 +45,7 @@ pub struct AppExit {
 /// # Errors
 ///
 /// There is no terminal, or it was closed.
-pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<AppExit> {
+pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::for_screen(terminal::give_back)?;
     let _ = terminal::mouse(start.display.mouse);
@@ -136,13 +136,11 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<Response>) ->
                 // The terminal is closed, so no question can be answered.
                 Err(_) => code = Some(128 + 1),
             },
-            Some(report) = incoming.recv() => {
-                let mut tasks = event_loop.app.report(report);
-                // Pending reports are included in the same frame, up to a limit: keys take precedence.
-                for _ in 0..MAX_REPORTS_PER_TURN {
-                    let Ok(report) = incoming.try_recv() else { break };
-                    tasks.extend(event_loop.app.report(report));
-                }
+            Some(message) = incoming.recv() => {
+                // Pending messages are included in the same frame, up to a limit: keys take precedence.
+                let pending = std::iter::from_fn(|| incoming.try_recv().ok()).take(MAX_REPORTS_PER_TURN);
+                let responses = std::iter::once(message).chain(pending).filter_map(HostMessage::into_response);
+                let tasks = responses.flat_map(|response| event_loop.app.report(response)).collect();
                 code = event_loop.perform(tasks, &mut screen)?;
                 pace.changed();
             }
@@ -286,13 +284,17 @@ impl EventLoop {
     fn perform(&mut self, tasks: Vec<Task>, screen: &mut Screen) -> io::Result<Option<u8>> {
         for task in tasks {
             match task {
-                Task::Run(effect) => self.host.execute(effect),
+                Task::Run(effect) => {
+                    self.host.execute(effect);
+                }
                 Task::Copy(clip) => {
                     terminal::copy_by_escape(&clip.text);
                     let told = self.copied.0.clone();
                     tokio::task::spawn_blocking(move || told.send((terminal::copy_natively(&clip.text), clip)));
                 }
-                Task::Notify(text) if self.by_command => self.host.execute(Effect::Notify(text)),
+                Task::Notify(text) if self.by_command => {
+                    self.host.execute(Effect::Notify(text));
+                }
                 Task::Notify(text) => attention::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
@@ -325,12 +327,16 @@ impl EventLoop {
     }
 
     /// Saves pending changes and waits for the result. Returns false after a timeout.
-    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<Response>) -> bool {
+    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) -> bool {
         self.host.finish_saving(&mut self.app.session, incoming).await
     }
 
     /// Waits for a write that has begun, so that it is not left half done.
-    async fn finish_write(&mut self, incoming: &mut mpsc::Receiver<Response>, screen: &mut Screen) -> io::Result<()> {
+    async fn finish_write(
+        &mut self,
+        incoming: &mut mpsc::Receiver<HostMessage>,
+        screen: &mut Screen,
+    ) -> io::Result<()> {
         if !is_writing(&self.app.session) {
             return Ok(());
         }
@@ -338,8 +344,8 @@ impl EventLoop {
         // An error of the terminal is ignored: the files are more important.
         let _ = self.draw(screen);
         let app = &mut self.app;
-        let handle = |response| {
-            app.report(response);
+        let handle = |message: HostMessage| {
+            message.into_response().map(|response| app.report(response));
             is_writing(&app.session)
         };
         self.host.finish_write(incoming, handle).await;
@@ -352,7 +358,7 @@ impl EventLoop {
         what: &Editing,
         start: &Start,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<Response>,
+        incoming: &mut mpsc::Receiver<HostMessage>,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
         let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
@@ -383,7 +389,7 @@ impl EventLoop {
         &mut self,
         mut child: tokio::process::Child,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<Response>,
+        incoming: &mut mpsc::Receiver<HostMessage>,
         later: &mut Vec<Task>,
     ) -> (io::Result<ExitStatus>, Option<u8>) {
         loop {
@@ -398,10 +404,12 @@ impl EventLoop {
                         return (child.wait().await, Some(128 + number));
                     }
                 },
-                Some(report) = incoming.recv() => {
-                    for task in self.app.report(report) {
+                Some(message) = incoming.recv() => {
+                    for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
                         match task {
-                            Task::Run(effect) => self.host.execute(effect),
+                            Task::Run(effect) => {
+                    self.host.execute(effect);
+                }
                             task => later.push(task),
                         }
                     }

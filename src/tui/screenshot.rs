@@ -6,14 +6,14 @@ use std::time::Duration;
 use crossterm::event::Event;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use rhumb_session::{Response, SurveyState};
+use rhumb_session::SurveyState;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::app::{App, Start, Task, begin};
 use super::view::ViewCache;
 use super::{key, svg, view};
-use crate::host::Host;
+use crate::host::{Host, HostMessage};
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);
@@ -70,7 +70,7 @@ pub async fn screenshot(
     start: Start,
     scene: Scene,
     (width, height): (u16, u16),
-    make_host: impl FnOnce(mpsc::Sender<Response>) -> Host,
+    make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host,
 ) -> io::Result<String> {
     let (reports, mut incoming) = mpsc::channel(256);
     let host = make_host(reports);
@@ -106,13 +106,13 @@ impl OffscreenApp {
     }
 
     /// Waits until the app is idle, and draws it.
-    async fn settle(&mut self, incoming: &mut mpsc::Receiver<Response>) -> io::Result<()> {
+    async fn settle(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) -> io::Result<()> {
         let still = async {
             loop {
                 match timeout(QUIET_PERIOD, incoming.recv()).await {
-                    Ok(Some(report)) => {
-                        let tasks = self.app.report(report);
-                        self.perform(tasks);
+                    Ok(Some(message)) => {
+                        let tasks = message.into_response().map(|response| self.app.report(response));
+                        self.perform(tasks.unwrap_or_default());
                     }
                     Ok(None) => return,
                     Err(_) if self.is_at_rest() => return,

@@ -109,7 +109,7 @@ fn parts(app: &App) -> Vec<Part> {
     let mut parts = Vec::new();
     parts.extend(app.is_working().then(|| Part::new(8, work(app), Role::Warning)));
     parts.push(model(app));
-    let mode = session.composing();
+    let mode = session.input_mode();
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
     parts.push(place(app));
     parts.extend(reading(app));
@@ -159,7 +159,7 @@ fn reading(app: &App) -> Option<Part> {
 
 /// The progress of the index of embeddings.
 fn indexing(index: &IndexState) -> Option<Part> {
-    let words = sanitize::visible_line(&index.words()?).into_owned();
+    let words = sanitize::visible_line(&index.progress()?).into_owned();
     Some(match index {
         IndexState::Running(_, _, None) => Part::new(8, words, Role::Muted),
         IndexState::Running(..) => Part::new(6, words, Role::Warning).or([(8, "index waits".to_owned())]),
@@ -379,7 +379,7 @@ mod tests {
         app.focus = crate::tui::action::Pane::Map;
         app.layout.set_zoomed();
         line(&mut app, 100);
-        app.session.tell(rhumb_session::Level::Warning, "Nothing was written.", "");
+        app.session.report(rhumb_session::Level::Warning, "Nothing was written.", "");
         app.report(Response::Head("main".into()));
         assert!(line(&mut app, 100).contains("Nothing was written."));
         app.hint.clear();
@@ -405,7 +405,7 @@ mod tests {
             let line = line(&mut app, columns);
             assert!(line.contains(text) && line.contains("Esc stop reading"), "{line}");
         }
-        app.report(Response::LeftOut { unread: 8_000, total: 10_000 });
+        app.report(Response::Unread { unread: 8_000, total: 10_000 });
         app.report(Response::Surveyed { note: None });
         assert!(line(&mut app, 200).contains("2,000 of 10,000 files read"));
     }

@@ -93,10 +93,10 @@ impl App {
     /// Reports that a text was copied. `native` means that the system's clipboard took it.
     pub fn copied(&mut self, native: bool, clip: &ClipboardText) {
         self.composer.history.note_copied(&clip.text);
-        self.session.tell(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
+        self.session.report(Level::Info, format!("{} is on the clipboard.", clip.what), clip.hint.clone());
         if !native {
             let text = format!("It was copied through the terminal (OSC 52, {} kB).", clip.text.len().div_ceil(1_000));
-            self.session.tell(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
+            self.session.report(Level::Info, text, "If pasting gives another text, the terminal does not allow it.");
         }
     }
 
@@ -379,7 +379,7 @@ impl App {
             Action::ResetBorders => self.reset_borders(),
             Action::Mouse => self.toggle_mouse(),
             Action::StopReading => return self.stop_survey(),
-            Action::ReadOn => return run(self.session.read_on().unwrap_or_default()),
+            Action::ReadOn => return run(self.session.resume_indexing().unwrap_or_default()),
             Action::BuildIndex | Action::PauseIndex | Action::CancelIndex => return self.command_index(action),
             Action::Help | Action::HelpHere => self.open_help(true),
             Action::Redraw => return vec![Task::Redraw],

@@ -230,7 +230,7 @@ fn pages_are_printed() {
             "rhumb> /map\nrepo map, ",
             "charts/compass.py",
             "note: The next request has ",
-            "note: Nothing was spent yet.",
+            "note: No request was sent yet.",
             "edit_format = ",
             "The next request:",
             "harbour.py",

@@ -47,7 +47,7 @@ fn a_key_is_sent_where_the_user_wants_that_and_a_repository_cannot() {
     let mut command = rhumb(&repo.path(), &args);
     command.env("RHUMB_SECRETS", "send");
     let (_, _, err) = run(command);
-    assert!(err.contains("Sent as it stands"), "{err}");
+    assert!(err.contains("Sent unmasked"), "{err}");
     assert!(server.requests()[1].body.to_string().contains(&token()));
 }
 

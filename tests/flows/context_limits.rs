@@ -21,7 +21,7 @@ fn a_long_conversation_is_summarised_in_the_background() {
     let mut pty = open(&repo.path(), Some(&server), &[]);
     send(&pty, "tell me of the tide");
     server.wait_for_requests(2);
-    pty.wait_for("is sent as a summary from now on");
+    pty.wait_for("is sent as a summary");
     send(&pty, "is that all?");
     let requests = server.wait_for_requests(3);
     let (summed, last) = (said(&requests[1]), said(&requests[2]));
@@ -85,7 +85,7 @@ fn a_request_that_the_server_finds_too_long_is_sent_shorter() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, "Make the harbour safe for unknown names");
     pty.wait_for("2 pending");
-    pty.wait_for("takes less than was thought");
+    pty.wait_for("window is smaller than assumed");
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
     assert!(said(&requests[1]).len() < said(&requests[0]).len());

@@ -102,7 +102,7 @@ fn a_file_that_the_draft_names_can_be_added_before_it_is_sent_and_holds_nothing_
     pty.type_text("explain (charts/compass.py:4)");
     pty.wait_for("? Your message mentions charts/compass.py (");
     pty.key("Alt-r");
-    pty.wait_for("In the chat now for reference: charts/compass.py.");
+    pty.wait_for("Added to the chat (read-only): charts/compass.py.");
     pty.key("Enter");
     pty.wait_for("It turns.");
     assert!(server.requests()[0].body.to_string().contains("from harbour import depth"));

@@ -45,7 +45,7 @@ fn what_is_chosen_travels_with_the_next_request() {
     send(&pty, "/edit-format udiff");
     pty.wait_for("in the format udiff");
     send(&pty, "/reasoning-effort high");
-    pty.wait_for("How long to think: high.");
+    pty.wait_for("The reasoning effort is high.");
     send(&pty, "/settings thinking");
     pty.wait_for("this session");
     pty.key("Esc");

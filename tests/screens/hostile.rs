@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
-use rhumb_session::{Level, LookupResponse, ModelRow, ModelUse, Response, RunResponse};
+use rhumb_session::{Level, LookupResponse, ModelRole, ModelRow, Response, RunResponse};
 use rhumb_workspace::process::{End, LiveOutput};
 
 use super::attacks::{self, ATTACKS, OVERWRITE};
@@ -181,10 +181,10 @@ fn no_attack_reaches_a_cell_by_what_the_program_is_told() {
         check(&harness, class);
         harness.fail(text);
         check(&harness, class);
-        let row = ModelRow { name: (*text).into(), detail: (*text).into(), at_hand: true };
+        let row = ModelRow { name: (*text).into(), detail: (*text).into(), has_key: true };
         harness.report(Response::LookedUp(LookupResponse::Models {
             rows: vec![row],
-            choose: Some((ModelUse::Weak, String::new())),
+            choose: Some((ModelRole::Weak, String::new())),
         }));
         check(&harness, class);
         harness.keys("<Esc>");

@@ -4,7 +4,7 @@ use super::harness::{Harness, Scene};
 use super::{review, snapshot};
 use rhumb::config::setting;
 use rhumb_session::SessionLine;
-use rhumb_session::{LookupResponse, ModelRow, ModelUse, PersistenceResponse, Response, SettingRow, Speaker};
+use rhumb_session::{LookupResponse, ModelRole, ModelRow, PersistenceResponse, Response, SettingRow, Speaker};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 
@@ -143,14 +143,16 @@ fn earlier_sessions_are_shown_named_and_deleted_after_a_question() {
 fn models_stand_in_columns() {
     snapshots("models", |width, height| {
         let mut harness = Harness::new(width, height);
-        let row = |name: &str, detail: &str, at_hand| ModelRow { name: name.into(), detail: detail.into(), at_hand };
+        let row = |name: &str, detail: &str, has_key| ModelRow { name: name.into(), detail: detail.into(), has_key };
         let rows = vec![
             row("anthropic/tide-large", "200k · $3 in, $15 out", true),
             row("openai/ebb-mini", "1.0M · $0.25 in, $2 out", false),
             row("fast", "→ openai/ebb-mini", true),
         ];
-        harness
-            .report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Main, String::new())) }));
+        harness.report(Response::LookedUp(LookupResponse::Models {
+            rows,
+            choose: Some((ModelRole::Main, String::new())),
+        }));
         harness
     });
 }
@@ -164,8 +166,8 @@ fn setting_row(name: &str, value: &str, origin: &str) -> SettingRow {
         origin: origin.into(),
         default: setting.default.into(),
         help: setting.help.into(),
-        place: "/home/mira/.config/rhumb/rhumb.toml:4".into(),
-        is_kept: origin.contains(':'),
+        location: "/home/mira/.config/rhumb/rhumb.toml:4".into(),
+        is_saved: origin.contains(':'),
     }
 }
 

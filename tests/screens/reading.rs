@@ -13,10 +13,10 @@ fn reading_is_stopped_by_esc_and_goes_on_when_asked() {
     harness.keys("<Esc>");
     assert!(harness.screen().contains("reading stops"), "{}", harness.screen());
     harness
-        .report(Response::LeftOut { unread: 8_000, total: 10_000 })
+        .report(Response::Unread { unread: 8_000, total: 10_000 })
         .report(Response::Surveyed { note: None })
         .settle();
-    for text in ["repo map · partial", "8000 of 10000 files are not read yet", "/read-on reads the rest"] {
+    for text in ["repo map · partial", "8000 of 10000 files are not indexed", "/read-on indexes the rest"] {
         assert!(harness.screen().contains(text), "{text}\n{}", harness.screen());
     }
     // What the runner reads is the small repository, all of it.

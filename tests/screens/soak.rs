@@ -81,7 +81,7 @@ fn soak(seed: u64, mut harness: Harness, events: usize, is_allowed: impl Fn(&Key
             1 => harness.take_event(Event::Paste("some\x1b[2J text\r\n".repeat(dice.roll(50)))),
             2 => harness.take_event(Event::Key(key::parse("Alt-4").expect("a key"))),
             3 if step % 5 == 0 => ask(&mut harness),
-            4 => harness.app.session.tell(Level::Warning, "the tide\u{1b}[31m turns\n".repeat(dice.roll(4)), ""),
+            4 => harness.app.session.report(Level::Warning, "the tide\u{1b}[31m turns\n".repeat(dice.roll(4)), ""),
             5..=9 => harness.take_event(dice.mouse(screen)),
             _ => harness.take_event(Event::Key(pool[dice.roll(pool.len())])),
         }

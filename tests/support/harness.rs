@@ -19,7 +19,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
-use rhumb::host::{Host, ModelClient, RequestEnv};
+use rhumb::host::{Host, HostMessage, ModelClient, RequestEnv};
 use rhumb::tui::app::{App, Task};
 use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
@@ -65,7 +65,7 @@ pub struct Harness {
     wanted: Vec<rhumb::tui::Job>,
     terminal: Terminal<TestBackend>,
     host: Host,
-    responses: mpsc::Receiver<Response>,
+    messages: mpsc::Receiver<HostMessage>,
     pending: PendingResponses,
     commits: Vec<String>,
     runtime: Runtime,
@@ -155,7 +155,7 @@ impl Harness {
 
     /// Adds a status message.
     pub fn tell(&mut self, level: Level, text: &str, hint: &str) -> &mut Self {
-        self.app.session.tell(level, text, hint);
+        self.app.session.report(level, text, hint);
         self.draw();
         self
     }
@@ -171,7 +171,7 @@ impl Harness {
     #[track_caller]
     pub fn settle(&mut self) -> &mut Self {
         while !self.pending.is_empty() {
-            let next = async { tokio::time::timeout(WAIT_TIMEOUT, self.responses.recv()).await };
+            let next = async { tokio::time::timeout(WAIT_TIMEOUT, next_response(&mut self.messages)).await };
             let response = self.runtime.block_on(next);
             let Ok(Some(response)) = response else {
                 panic!("a response did not arrive: {:?}\n{}", self.pending, self.screen());
@@ -190,8 +190,8 @@ impl Harness {
 
     /// Handles the responses so far, without waiting and without drawing.
     pub fn take_reports(&mut self) -> &mut Self {
-        while let Ok(response) = self.responses.try_recv() {
-            self.take(response);
+        while let Ok(message) = self.messages.try_recv() {
+            message.into_response().into_iter().for_each(|response| self.take(response));
         }
         self
     }
@@ -277,7 +277,7 @@ impl Harness {
     /// If it does not arrive.
     pub fn await_report(&mut self, is_wanted: impl Fn(&Response) -> bool) -> Response {
         loop {
-            let next = async { tokio::time::timeout(WAIT_TIMEOUT, self.responses.recv()).await };
+            let next = async { tokio::time::timeout(WAIT_TIMEOUT, next_response(&mut self.messages)).await };
             let response = self.runtime.block_on(next).ok().flatten().expect("a response");
             if is_wanted(&response) {
                 self.pending.settle(&response);
@@ -417,4 +417,13 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
 pub fn character(c: char) -> KeyEvent {
     let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     KeyEvent::new(KeyCode::Char(c), shift)
+}
+
+/// The next response of a host; `None` if the host has ended.
+async fn next_response(messages: &mut mpsc::Receiver<HostMessage>) -> Option<Response> {
+    loop {
+        if let Some(response) = messages.recv().await?.into_response() {
+            return Some(response);
+        }
+    }
 }

@@ -21,8 +21,8 @@ pub(super) struct PendingResponses {
 impl PendingResponses {
     pub(super) fn add(&mut self, effect: &Effect) {
         match effect {
-            Effect::Survey | Effect::ReadOn => self.survey = true,
-            Effect::StopReading => {}
+            Effect::Survey | Effect::ResumeIndexing => self.survey = true,
+            Effect::StopIndexing => {}
             Effect::Measure(order) => self.measure = Some(order.generation),
             Effect::Ask(order) => self.turn = self.answers.then_some(order.generation),
             Effect::Reread(paths) => self.others += paths.len(),
@@ -44,7 +44,7 @@ impl PendingResponses {
             Response::Surveyed { .. } => self.survey = false,
             Response::Measured { generation, .. } if self.measure == Some(*generation) => self.measure = None,
             Response::SurveyProgress { .. }
-            | Response::LeftOut { .. }
+            | Response::Unread { .. }
             | Response::Listed(_)
             | Response::Head(_)
             | Response::Symbols(_)

@@ -163,7 +163,7 @@ impl Scene {
         let provider = Arc::new(ScriptedProvider::new(self.replies.unwrap_or_default(), pace));
         let line = model.map(|model| ModelClient::new(provider, model));
         let root = Root::at(folder.path()).expect("a root");
-        let (sender, responses) = mpsc::channel(256);
+        let (sender, messages) = mpsc::channel(256);
         let host = Host::new(root, RequestEnv::new(self.settings), line, sender);
         let theme = Theme::builtin("rhumb-dark", self.depth).expect("the theme");
         let (session, effects) = Session::start(self.connection);
@@ -174,7 +174,7 @@ impl Scene {
             wanted: Vec::new(),
             terminal: Terminal::new(TestBackend::new(width, height)).expect("a test terminal"),
             host,
-            responses,
+            messages,
             pending: PendingResponses { answers, ..PendingResponses::default() },
             commits: Vec::new(),
             copied: Vec::new(),

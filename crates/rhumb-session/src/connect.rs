@@ -1,16 +1,38 @@
-//! Connecting a model from within: what was looked for, a key that the user enters, and when the front end is to ask for one.
+//! The connected model, and connecting one: the search for keys and servers, and a key that the user enters.
 
-use crate::notice::Notice;
 use std::sync::Arc;
 
 use rhumb_llm::models::Model;
+use rhumb_llm::{KeySource, LocalServer};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::effect::{Effect, Failure};
-use super::state::Session;
-use super::transcript::Level;
-use rhumb_llm::KeySource;
-use rhumb_llm::LocalServer;
+use crate::effect::{Effect, Failure};
+use crate::notice::Notice;
+use crate::state::Session;
+use crate::transcript::Level;
+
+/// The work that a model does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ModelRole {
+    /// It answers messages.
+    #[default]
+    Main,
+    /// It writes summaries and commit messages.
+    Weak,
+    /// It writes the edits of a plan in architect mode.
+    Editor,
+}
+
+impl ModelRole {
+    /// The work as the end of a sentence.
+    pub fn work(self) -> &'static str {
+        match self {
+            Self::Main => "answers",
+            Self::Weak => "writes summaries and commit messages",
+            Self::Editor => "writes the edits of architect mode",
+        }
+    }
+}
 
 /// A provider with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,12 +49,12 @@ pub struct KeyedProvider {
     pub default_model: String,
 }
 
-/// A source of keys other than a variable.
+/// A source of keys other than an environment variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchedPlace {
     /// A file, or the keyring.
     pub name: String,
-    /// What was found there, in a few words.
+    /// The result of the search, for display.
     pub state: String,
 }
 
@@ -43,7 +65,7 @@ pub struct KeySearch {
     pub providers: Vec<KeyedProvider>,
     /// Files and the keyring.
     pub places: Vec<SearchedPlace>,
-    /// Where an entered key is stored, in a few words.
+    /// Where an entered key is stored, for display.
     pub storage: String,
 }
 
@@ -52,7 +74,7 @@ pub struct KeySearch {
 pub struct NewKey {
     /// The provider that it is for.
     pub provider: String,
-    /// The model to ask with it; empty for that of the settings, or the provider's default.
+    /// The model to connect; empty for the model of the settings or the default of the provider.
     pub model: String,
     /// The key. Its `Debug` does not show it.
     pub key: SecretString,
@@ -67,56 +89,56 @@ impl PartialEq for NewKey {
 
 impl Eq for NewKey {}
 
-/// Something to do on the way to a model.
+/// See [`Effect::Connecting`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConnectEffect {
-    /// Look for keys, and for servers on this machine.
+    /// Search for keys, and for servers on this machine.
     Search,
-    /// Check this key with its server, store it, and ask its provider from now on.
+    /// Check a key with its server, store it, and connect its provider.
     Key(NewKey),
 }
 
-/// What came of it.
+/// The result of a [`ConnectEffect`].
 #[derive(Debug, Clone)]
 pub enum ConnectResponse {
-    /// Where keys were looked for.
+    /// The result of the search for keys.
     Keys(KeySearch),
     /// The servers on this machine.
     Servers(Vec<LocalServer>),
-    /// A model was asked for whose provider has no key.
+    /// The provider of the model to connect has no key.
     KeyMissing {
-        /// The provider; `None` where the name of the model does not tell one.
+        /// The provider; `None` if it cannot be told from the name of the model.
         provider: Option<String>,
         /// The model, as it was typed.
         model: String,
     },
-    /// The key is not used and not stored.
+    /// The key is neither used nor stored.
     KeyRefused(Failure),
     /// The key was stored.
     KeyStored {
         /// Its provider.
         provider: String,
-        /// Where.
+        /// Where it was stored.
         source: KeySource,
-        /// What else to know, such as that the key could not be checked.
+        /// A warning, for instance that the key could not be checked.
         note: Option<Failure>,
     },
 }
 
-/// Why the front end is to help with connecting a model.
+/// The reason why the front end helps to connect a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConnectRequest {
     /// The provider whose key is missing, if that is known.
     pub provider: Option<String>,
-    /// The model that was asked for; empty for none.
+    /// The requested model; may be empty.
     pub model: String,
-    /// What could not be done, as a sentence; empty where nothing was tried.
+    /// What failed, as a sentence; may be empty.
     pub reason: String,
     /// Whether a message was not sent.
     pub is_for_message: bool,
 }
 
-/// The model that answers.
+/// The connected model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Connection {
     /// No model: the prompt can be copied and a reply pasted.
@@ -142,8 +164,6 @@ pub(crate) struct ModelState {
     /// Why no model is connected although one was named: a sentence without its full stop.
     missing: Option<String>,
     connecting: Connecting,
-    /// The editor model that was chosen in this session.
-    editor: Option<String>,
 }
 
 impl ModelState {
@@ -154,7 +174,7 @@ impl ModelState {
         at_start: ConnectRequest,
     ) -> Self {
         let connecting = Connecting { at_start, ..Connecting::default() };
-        Self { connection, facts, missing, connecting, editor: None }
+        Self { connection, facts, missing, connecting }
     }
 
     pub(crate) fn connection(&self) -> &Connection {
@@ -182,14 +202,6 @@ impl ModelState {
         &self.connecting.at_start
     }
 
-    pub(crate) fn editor(&self) -> Option<&String> {
-        self.editor.as_ref()
-    }
-
-    pub(crate) fn set_editor(&mut self, name: String) {
-        self.editor = Some(name);
-    }
-
     #[cfg(any(test, feature = "test-support"))]
     pub(crate) fn set_connection(&mut self, connection: Connection) {
         self.connection = connection;
@@ -207,86 +219,85 @@ impl ModelState {
 pub struct Connecting {
     /// The model that was named at the start and whose provider has no key, for later requests.
     pub(super) at_start: ConnectRequest,
-    /// Where keys were looked for, once they were.
+    /// The result of the last search for keys.
     pub keys: Option<KeySearch>,
-    /// Servers on this machine, once they were looked for.
+    /// The result of the last search for servers on this machine.
     pub servers: Option<Vec<LocalServer>>,
     /// Whether a key is being checked.
     pub checking: bool,
-    /// Why the last key was not taken.
+    /// Why the last key was refused.
     pub refused: Option<Failure>,
 }
 
-/// What to do where a model is missing.
-pub(super) const HOW_TO_CONNECT: &str =
-    "/connect helps to connect one: by a key, or by a model server on this machine.";
+/// The hint if no model is connected.
+pub(crate) const HOW_TO_CONNECT: &str = "/connect connects one: with a key, or with a model server on this machine.";
 
 /// Why the demo connects no model.
-pub(super) const DEMO_HAS_NO_MODEL: &str = "The demo replays recorded answers and asks no model.";
+pub(crate) const DEMO_HAS_NO_MODEL: &str = "The demo replays recorded answers and uses no model.";
 
 impl Session {
-    /// Asks the front end to help with connecting a model: with the key of a provider, or with all that there is.
+    /// Lets the front end help to connect a model.
     pub fn ask_to_connect(&mut self, request: ConnectRequest) {
         self.notices.push(Notice::Connect(request));
         self.model.connecting.refused = None;
     }
 
-    /// `/connect`: helps with connecting a model, with the key of this provider if one is named.
+    /// Runs `/connect`, which can name a provider.
     pub(super) fn connect_command(&mut self, provider: Option<String>) {
         match self.model.connection {
-            Connection::Demo => self.tell(Level::Warning, DEMO_HAS_NO_MODEL, ""),
+            Connection::Demo => self.report(Level::Warning, DEMO_HAS_NO_MODEL, ""),
             _ => self.ask_to_connect(ConnectRequest { provider, ..ConnectRequest::default() }),
         }
     }
 
-    /// Looks for keys and local servers, for the front end that has taken a request.
+    /// Searches for keys and local servers, for the front end that helps to connect a model.
     pub fn search_connections(&mut self) -> Vec<Effect> {
         (self.model.connecting.keys, self.model.connecting.servers) = (None, None);
         vec![Effect::Connecting(ConnectEffect::Search)]
     }
 
-    /// Takes a key that the user entered.
+    /// Has a key that the user entered checked and stored.
     pub fn enter_key(&mut self, key: NewKey) -> Vec<Effect> {
         (self.model.connecting.checking, self.model.connecting.refused) = (true, None);
         vec![Effect::Connecting(ConnectEffect::Key(key))]
     }
 
-    /// Takes in what came of connecting.
-    pub(super) fn connect_reported(&mut self, report: ConnectResponse) {
-        match report {
+    /// Handles the response to a [`ConnectEffect`].
+    pub(super) fn handle_connecting(&mut self, response: ConnectResponse) {
+        match response {
             ConnectResponse::Keys(keys) => self.model.connecting.keys = Some(keys),
             ConnectResponse::Servers(servers) => self.model.connecting.servers = Some(servers),
             ConnectResponse::KeyMissing { provider, model } => {
                 let reason = match &provider {
-                    Some(provider) => format!("{model} needs a key for {provider}, and there is none."),
-                    None => format!("No provider is connected that could be asked for {model}."),
+                    Some(provider) => format!("{model} needs a key for {provider}, which is missing."),
+                    None => format!("No connected provider has a model {model}."),
                 };
-                self.tell(Level::Warning, reason.clone(), HOW_TO_CONNECT);
+                self.report(Level::Warning, reason.clone(), HOW_TO_CONNECT);
                 self.ask_to_connect(ConnectRequest { provider, model, reason, is_for_message: false });
             }
             ConnectResponse::KeyRefused(failure) => {
                 self.model.connecting.checking = false;
-                self.tell_failure(Level::Error, failure.clone());
+                self.report_failure(Level::Error, failure.clone());
                 self.model.connecting.refused = Some(failure);
             }
             ConnectResponse::KeyStored { provider, source, note } => {
                 self.model.connecting.checking = false;
-                let (text, hint) = stored(&provider, &source);
-                self.tell(Level::Info, text, hint);
-                note.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
+                let (text, hint) = key_stored_message(&provider, &source);
+                self.report(Level::Info, text, hint);
+                note.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
             }
         }
     }
 }
 
-/// Where a key was stored, and how it is removed.
-fn stored(provider: &str, source: &KeySource) -> (String, String) {
+/// Says where a key was stored, and how it is removed.
+fn key_stored_message(provider: &str, source: &KeySource) -> (String, String) {
     let text = format!("The key for {provider} is stored in {source}.");
     let hint = match source {
         KeySource::Credentials { path, host } => {
             format!("Only you can read that file. To remove the key, delete the entry \"{host}\" from {path}.")
         }
-        _ => "To remove it, delete the entry of the service rhumb with the program for your keyring.".to_owned(),
+        _ => "To remove it, delete the entry of the service rhumb with your keyring program.".to_owned(),
     };
     (text, hint)
 }
@@ -300,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_entered_is_in_no_debug_output() {
+    fn debug_output_does_not_contain_an_entered_key() {
         let (mut session, _) = Session::start(Connection::None);
         let effects = session.enter_key(key());
         assert_eq!(effects, [Effect::Connecting(ConnectEffect::Key(key()))]);
@@ -308,12 +319,12 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_key_is_told_with_its_place_and_how_it_is_removed() {
+    fn storing_a_key_reports_its_location_and_how_to_remove_it() {
         let (mut session, _) = Session::start(Connection::None);
         let source = KeySource::Credentials { path: "/c.toml".into(), host: "api.anthropic.com".into() };
-        session.connect_reported(ConnectResponse::KeyStored { provider: "anthropic".into(), source, note: None });
-        let told = format!("{:?}", session.transcript.last());
-        assert!(told.contains("stored in /c.toml, entry api.anthropic.com") && told.contains("To remove"), "{told}");
+        session.handle_connecting(ConnectResponse::KeyStored { provider: "anthropic".into(), source, note: None });
+        let last = format!("{:?}", session.transcript.last());
+        assert!(last.contains("stored in /c.toml, entry api.anthropic.com") && last.contains("To remove"), "{last}");
     }
 
     fn connect_request(session: &Session) -> Option<&ConnectRequest> {
@@ -324,17 +335,17 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_key_asks_for_the_key_of_its_provider() {
+    fn use_model_without_a_key_requests_the_key_of_its_provider() {
         let (mut session, _) = Session::start(Connection::None);
         assert_eq!(session.use_model("sonnet".into()), [Effect::UseModel("sonnet".into())]);
         let missing = ConnectResponse::KeyMissing { provider: Some("anthropic".into()), model: "sonnet".into() };
-        session.connect_reported(missing);
+        session.handle_connecting(missing);
         let request = connect_request(&session).unwrap();
         assert_eq!((request.provider.as_deref(), request.model.as_str()), (Some("anthropic"), "sonnet"));
     }
 
     #[test]
-    fn a_message_without_a_model_is_kept_and_asks_to_connect() {
+    fn sending_without_a_model_offers_to_connect_one() {
         let (mut session, _) = Session::start(Connection::None);
         let (sent, effects) = session.send("hello");
         assert!(!sent && effects.is_empty(), "{effects:?}");

@@ -1,7 +1,7 @@
 //! The text that the user is writing: a message, which is part of the next request, or a command.
 
-use super::effect::Effect;
-use super::state::Session;
+use crate::effect::Effect;
+use crate::state::Session;
 
 /// The draft of a message and that of a command. At most one of them is in the input at a time.
 #[derive(Debug, Default)]
@@ -30,22 +30,20 @@ impl Drafts {
 }
 
 impl Session {
-    /// Replaces the draft of a message. The repo map is ranked for it, and it counts in the next request.
+    /// Replaces the draft of a message, and measures the next request, of which it is a part.
     pub fn draft_changed(&mut self, draft: &str) -> Vec<Effect> {
         if self.drafts.message == draft {
             return Vec::new();
         }
         draft.clone_into(&mut self.drafts.message);
         if draft.is_empty() {
-            self.put_plan_back();
+            self.ask_about_plan_again();
         }
         self.measure()
     }
 
-    /// Replaces the draft of a command; empty if the input contains none. It is saved, but it is not part of the next request.
+    /// Replaces the draft of a command, which may be empty. It is saved, but it is not part of the next request.
     pub fn command_drafted(&mut self, text: &str) {
-        if self.drafts.command != text {
-            text.clone_into(&mut self.drafts.command);
-        }
+        text.clone_into(&mut self.drafts.command);
     }
 }

@@ -1,32 +1,29 @@
-//! What the session asks of the world, and what the world answers.
+//! Effects, which the session requests from its host, and the responses of the host.
 
 use std::sync::Arc;
 
-use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
-use rhumb_llm::{Completion, LlmError, LocalServer};
-
-use rhumb_llm::{Image, Message};
+use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
 use rhumb_workspace::Direction;
 
-use super::attachments::{FetchEffect, FetchResponse};
-use super::codebase::{CodebaseResponse, CodebaseSearch};
-use super::connect::{ConnectEffect, ConnectResponse};
-use super::modes::who::ModelRole;
-use super::persistence::{PersistenceEffect, PersistenceResponse};
-use super::processes::{RunEffect, RunResponse};
-use super::proposal::commits::{CommitRequest, GitEffect, GitResponse};
 use super::proposal::write_questions::WriteConsent;
-use super::repository::embedding_index::{IndexEffect, IndexResponse};
-use super::repository::lookup::{LookupEffect, LookupResponse};
-use super::request::chat_files::ChatFile;
-use super::request::map_choices::MapSettings;
-use super::request::mentions::{MentionEffect, MentionResponse};
-use super::request::overrides::Choices;
-use super::turn::events::{AskError, AskEvent};
+use crate::attachments::{FetchEffect, FetchResponse};
+use crate::codebase::{CodebaseResponse, CodebaseSearch};
+use crate::connect::{ConnectEffect, ConnectResponse, ModelRole};
+use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
+use crate::persistence::{PersistenceEffect, PersistenceResponse};
+use crate::processes::{RunEffect, RunResponse};
+use crate::proposal::commits::{CommitRequest, GitEffect, GitResponse};
+use crate::repository::embedding_index::{IndexEffect, IndexResponse};
+use crate::repository::lookup::{LookupEffect, LookupResponse};
+use crate::request::chat_files::ChatFile;
+use crate::request::map_choices::MapSettings;
+use crate::request::mentions::{MentionEffect, MentionResponse};
+use crate::request::overrides::RequestOverrides;
+use crate::turn::events::{AskError, AskEvent};
 
 /// Whether a message is a question about the whole repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,43 +37,51 @@ pub enum CodebaseQuestion {
     MayRequestMore,
 }
 
-/// What is needed to put the next request together.
+/// The parts of a request that the session determines. It is copied after each key, so long parts are shared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestSpec {
-    /// Number of this order.
+    /// The number of the turn, or of the measurement.
     pub generation: u64,
     /// Files in the chat.
-    pub files: Vec<ChatFile>,
-    /// Pictures in the chat that are no files of the repository.
+    pub files: Arc<Vec<ChatFile>>,
+    /// Images in the chat that are not files of the repository.
     pub images: Vec<Image>,
-    /// How the draft is meant.
+    /// The mode of the draft.
     pub mode: Mode,
     /// Whether the model may suggest commands.
     pub suggest: bool,
-    /// Which of the models is asked.
-    pub who: ModelRole,
+    /// Which model is used.
+    pub role: ModelRole,
     /// Earlier turns.
     pub history: Arc<Vec<Message>>,
-    /// What was said of this request before, where its answer has to be mended; else what was shared for it.
-    pub exchange: Vec<Message>,
+    /// In a follow-up, the messages of the same request so far. Otherwise what the user shared since the last answer.
+    pub exchange: Arc<Vec<Message>>,
     /// Passages of the repository that belong to the conversation.
-    pub passages: Vec<ChunkLocation>,
-    /// What is one reference away from those of the message.
+    pub passages: Arc<Vec<ChunkLocation>>,
+    /// Code that is one reference away from the passages of the message.
     pub related: Vec<Related>,
     /// Whether the message is a question about the whole repository.
     pub codebase: CodebaseQuestion,
-    /// The message being written or sent.
+    /// The message that is being written or sent.
     pub draft: String,
-    /// The beginning of the answer that is there already and is to be gone on with; empty for none.
+    /// The beginning of the answer, which the model is asked to continue; empty for a new answer.
     pub partial: String,
-    /// What may still be spent; `None` for as much as it takes.
+    /// The maximum cost; `None` without a limit.
     pub allowance: Option<Dollars>,
-    /// Whether the oldest turns may be left out if the request does not fit otherwise.
+    /// Whether the oldest turns may be omitted if the request exceeds the context window.
     pub may_drop_history: bool,
-    /// What the user chose about the repo map.
+    /// The user's choices about the repo map.
     pub map: MapSettings,
-    /// What the user chose of it since the app was started.
-    pub choices: Choices,
+    /// Choices of this session that take precedence over the settings.
+    pub overrides: RequestOverrides,
+}
+
+impl RequestSpec {
+    /// Makes the last `count` messages of the history the exchange.
+    pub(crate) fn split_exchange(&mut self, count: usize) {
+        let at = self.history.len().saturating_sub(count);
+        self.exchange = Arc::new(Arc::make_mut(&mut self.history).split_off(at));
+    }
 }
 
 /// One file to write.
@@ -84,60 +89,60 @@ pub struct RequestSpec {
 pub struct PendingWrite {
     /// Path under the root.
     pub path: String,
-    /// The text that the file must still have; `None` if it must not exist.
+    /// The text that the file must contain; `None` if it must not exist.
     pub expected: Option<Arc<str>>,
-    /// The text that it shall have; `None` to delete it.
+    /// The new text; `None` deletes the file.
     pub content: Option<String>,
-    /// The file that it was until now, deleted in the same write; it goes on in the form and with the mode of that file.
+    /// The old path of a renamed file, which the same write deletes. The new file keeps its encoding and mode.
     pub renamed_from: Option<String>,
 }
 
-/// Something to be done outside of the session.
+/// A task for the host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Walk the repository and read its tags.
+    /// Index the repository.
     Survey,
-    /// Let what is read of the repository so far be enough.
-    StopReading,
-    /// Read what was left out.
-    ReadOn,
-    /// Follow changes on disk, or not.
-    Follow(bool),
-    /// Response comments for the model in files as they are saved, or no more.
+    /// Stop indexing early and use the files that are indexed.
+    StopIndexing,
+    /// Index the files that were left out.
+    ResumeIndexing,
+    /// Watch the files of the repository, or stop watching them.
+    WatchFiles(bool),
+    /// Report comments for the model when a file is saved, or stop reporting them.
     WatchComments(bool),
-    /// Rank the map and measure the next request, for the panes.
+    /// Rank the repo map and count the tokens of the next request.
     Measure(Box<RequestSpec>),
-    /// Put the request together and send it.
+    /// Assemble a request and send it.
     Ask(Box<RequestSpec>),
-    /// Stop the running turn.
+    /// Cancel the running turn.
     Cancel,
-    /// Make a summary of the beginning of a history.
+    /// Summarise the beginning of a history.
     Summarize {
         /// The history.
         history: Arc<Vec<Message>>,
-        /// The tokens that it may have afterwards.
+        /// The maximum size of the result in tokens.
         limit: usize,
-        /// What may be spent on it; `None` for as much as it takes.
+        /// The maximum cost; `None` without a limit.
         allowance: Option<Dollars>,
-        /// The model to do it, if one was chosen since the app was started.
+        /// The weak model that was chosen in this session.
         weak_model: Option<String>,
-        /// Set where the user asked for the summary, so that it is made although the history is within its limit: what it must
-        /// keep in the user's words, which may be empty.
+        /// Set if the user requested the summary, which is then made even if the history is within its limit: instructions of the
+        /// user about what to keep, which may be empty.
         compact: Option<String>,
     },
-    /// Stop the summary that is being made.
+    /// Cancel the summary that is being made.
     CancelSummary,
-    /// Find the places of the edits in a reply.
+    /// Locate the edits of a reply.
     Propose {
-        /// The request that it answers, for the commit message.
+        /// The request that the reply answers, for the commit message.
         request: String,
-        /// The changes to which the first of the replies is applied.
+        /// The pending changes to which the replies are applied.
         pending: PendingChanges,
-        /// The replies before it that it mends, oldest first.
+        /// The replies that this one corrects, oldest first.
         earlier: Vec<String>,
         /// The reply.
         reply: String,
-        /// Which answers of the session the earlier replies and the reply are, 0-based; `None` for a text that is no answer.
+        /// For each earlier reply and the reply, its 0-based number among the answers of the session; `None` if it is not an answer.
         answers: Vec<Option<usize>>,
         /// Files in the chat.
         files: Vec<ChatFile>,
@@ -151,64 +156,145 @@ pub enum Effect {
         /// What the user agreed to.
         consent: WriteConsent,
     },
-    /// Take the last write back, or do it again.
+    /// Undo the last write, or redo it.
     Undo(Direction),
-    /// Read files again that changed under a review.
+    /// Read files that changed during a review.
     Reread(Vec<String>),
-    /// Put the request together as one text for the clipboard.
+    /// Assemble a request as one text, for the clipboard.
     CopyPrompt(Box<RequestSpec>),
-    /// Look for model servers on this machine.
+    /// Search this machine for model servers.
     FindServers,
-    /// Talk to this server from now on.
+    /// Connect a model of a server.
     Connect {
-        /// What it speaks.
+        /// The API of the server.
         api: Api,
-        /// Root of its API.
+        /// The root of the API.
         base_url: String,
-        /// Model to ask for.
+        /// The model.
         model: String,
     },
-    /// Ask for another model.
+    /// Connect a model by its name.
     UseModel(String),
-    /// Look for keys and servers, or take a key.
+    /// Search for keys and servers, or store a key.
     Connecting(ConnectEffect),
-    /// Tell somebody who looks elsewhere, by the command of the settings.
+    /// Run the command of the setting `notify`, with this text.
     Notify(String),
     /// Search the repository for passages.
     Codebase(CodebaseSearch),
-    /// Find something out about what a message or an answer names.
+    /// Resolve the names in a message or an answer.
     Mention(MentionEffect),
     /// Look something up.
     Lookup(LookupEffect),
-    /// Do something with the index of meanings.
+    /// Build or change the embedding index.
     Index(IndexEffect),
-    /// Do something with git.
+    /// Run git.
     Git(GitEffect),
     /// Run a command, or stop one.
     Run(RunEffect),
-    /// Keep something of the session, or find it again.
+    /// Save or load a session.
     Persist(PersistenceEffect),
-    /// Get something from outside.
+    /// Read a page, an image, the clipboard or the microphone.
     Fetch(FetchEffect),
 }
 
-/// The next request and the map in it, measured.
+/// Identifies an effect that a host performs. Ids are unique within a host; 0 is that of no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct RequestId(pub u64);
+
+/// The kind of an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the variants are those of `Effect`")]
+pub enum EffectKind {
+    Survey,
+    StopIndexing,
+    ResumeIndexing,
+    WatchFiles,
+    WatchComments,
+    Measure,
+    Ask,
+    Cancel,
+    Summarize,
+    CancelSummary,
+    Propose,
+    Write,
+    Undo,
+    Reread,
+    CopyPrompt,
+    FindServers,
+    Connect,
+    UseModel,
+    Connecting,
+    Notify,
+    Codebase,
+    Mention,
+    Lookup,
+    Index,
+    Git,
+    Run,
+    Persist,
+    Fetch,
+}
+
+impl Effect {
+    /// The kind of this effect.
+    pub const fn kind(&self) -> EffectKind {
+        match self {
+            Self::Survey => EffectKind::Survey,
+            Self::StopIndexing => EffectKind::StopIndexing,
+            Self::ResumeIndexing => EffectKind::ResumeIndexing,
+            Self::WatchFiles(_) => EffectKind::WatchFiles,
+            Self::WatchComments(_) => EffectKind::WatchComments,
+            Self::Measure(_) => EffectKind::Measure,
+            Self::Ask(_) => EffectKind::Ask,
+            Self::Cancel => EffectKind::Cancel,
+            Self::Summarize { .. } => EffectKind::Summarize,
+            Self::CancelSummary => EffectKind::CancelSummary,
+            Self::Propose { .. } => EffectKind::Propose,
+            Self::Write { .. } => EffectKind::Write,
+            Self::Undo(_) => EffectKind::Undo,
+            Self::Reread(_) => EffectKind::Reread,
+            Self::CopyPrompt(_) => EffectKind::CopyPrompt,
+            Self::FindServers => EffectKind::FindServers,
+            Self::Connect { .. } => EffectKind::Connect,
+            Self::UseModel(_) => EffectKind::UseModel,
+            Self::Connecting(_) => EffectKind::Connecting,
+            Self::Notify(_) => EffectKind::Notify,
+            Self::Codebase(_) => EffectKind::Codebase,
+            Self::Mention(_) => EffectKind::Mention,
+            Self::Lookup(_) => EffectKind::Lookup,
+            Self::Index(_) => EffectKind::Index,
+            Self::Git(_) => EffectKind::Git,
+            Self::Run(_) => EffectKind::Run,
+            Self::Persist(_) => EffectKind::Persist,
+            Self::Fetch(_) => EffectKind::Fetch,
+        }
+    }
+}
+
+impl EffectKind {
+    /// Returns a function that makes a [`Response::Failed`] of this kind.
+    pub fn failed(self) -> impl FnOnce(Failure) -> Response {
+        move |failure| Response::Failed { effect: self, failure }
+    }
+}
+
+/// The measured next request.
 #[derive(Debug, Clone)]
 pub struct ContextView {
-    /// The ranked map; `None` while the repository is being read.
+    /// The ranked repo map; `None` before the repository is indexed.
     pub map: Option<Arc<RepoMap>>,
-    /// Whether the map is a first guess, which is shown and never sent.
+    /// Whether the map is of a partial index. Such a map is shown and not sent.
     pub provisional: bool,
     /// The request.
     pub prompt: Arc<Prompt>,
-    /// Files of the chat that cannot be sent, and why.
+    /// Files of the chat that cannot be sent, each with the reason.
     pub unreadable: Vec<(String, String)>,
 }
 
-/// Something that went wrong, in words.
+/// An error as a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What happened, and to what.
+    /// What failed, and on what.
     pub message: String,
     /// What to do next.
     pub hint: String,
@@ -226,28 +312,28 @@ impl From<&LlmError> for Failure {
 pub struct Summarized {
     /// The messages.
     pub messages: Vec<Message>,
-    /// The tokens that the history had.
+    /// The tokens of the history before.
     pub before: usize,
-    /// The tokens that it has now.
+    /// The tokens of the history now.
     pub after: usize,
 }
 
-/// What a write did.
+/// The result of a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// The files.
     pub paths: Vec<String>,
-    /// The commit, shortened, if one was made.
+    /// The abbreviated hash of the commit, if one was made.
     pub commit: Option<String>,
     /// The commit before it of the user's own changes to these files, if one was made.
     pub own_commit: Option<String>,
-    /// The commit that an undo took off the branch, shortened.
+    /// The abbreviated hash of the commit that an undo removed from the branch.
     pub dropped: Option<String>,
-    /// The commit that a redo put back, shortened.
+    /// The abbreviated hash of the commit that a redo restored.
     pub restored: Option<String>,
-    /// Whether the commit is made as soon as its message is there, which [`GitResponse::Committed`] tells.
+    /// Whether a commit follows when its message is written. [`GitResponse::Committed`] reports it.
     pub commit_follows: bool,
-    /// Why there is none, or what else to know.
+    /// Why there is no commit, and other remarks.
     pub notes: Vec<Failure>,
 }
 
@@ -262,101 +348,101 @@ pub struct ClipboardText {
     pub hint: String,
 }
 
-/// An answer of the world.
+/// A result or a progress report of an effect.
 #[derive(Debug, Clone)]
 pub enum Response {
-    /// The survey goes on.
+    /// Progress of indexing.
     SurveyProgress {
         /// Files read.
         done: usize,
-        /// Files to read; 0 while they are being counted.
+        /// All files; 0 while they are being counted.
         total: usize,
     },
-    /// These files there are, sorted; they are still to be read.
+    /// The sorted paths of all files. The files are not indexed yet.
     Listed(Arc<Vec<String>>),
-    /// There is something to show while the survey goes on.
-    Sketched,
-    /// The survey that is just done left out so many files of so many.
-    LeftOut {
+    /// A provisional map can be shown while indexing continues.
+    ProvisionalMap,
+    /// The number of files that the index lacks. Sent before [`Response::Surveyed`].
+    Unread {
         /// Files that were not read.
         unread: usize,
         /// All files.
         total: usize,
     },
-    /// The survey is done.
+    /// Indexing ended.
     Surveyed {
-        /// Something to know about it.
+        /// A warning about it.
         note: Option<Failure>,
     },
     /// The branch, for the status line.
     Head(String),
-    /// The next request, measured.
+    /// The result of [`Effect::Measure`].
     Measured {
-        /// The order it answers.
+        /// The number of the measurement.
         generation: u64,
         /// The result.
         view: ContextView,
     },
-    /// Something happened while a request is asked.
+    /// An event of a running request.
     Asked {
         /// The turn.
         turn: u64,
-        /// What.
+        /// The event.
         event: AskEvent,
     },
-    /// A summary stands for the beginning of a history, or could not be made.
+    /// The result of [`Effect::Summarize`].
     Summarized {
-        /// The history as it was.
+        /// The history before.
         history: Arc<Vec<Message>>,
-        /// The history as it is to be sent.
+        /// The history to be sent.
         result: Result<Summarized, Failure>,
     },
     /// The answer ended.
     Ended {
         /// The turn.
         turn: u64,
-        /// How; after an error the session keeps what had arrived.
+        /// The result. After an error, the session keeps the text that arrived.
         result: Result<Completion, AskError>,
     },
-    /// The edits of a reply, located.
+    /// The located edits of a reply.
     Proposed {
         /// The request that the reply answered.
         request: String,
         /// The proposal.
         proposal: Proposal,
     },
-    /// The edits of a reply could not be looked for; why, if that has to be told.
+    /// There is no proposal; with the reason if the user should know it.
     NotProposed(Option<Failure>),
-    /// Comments for the model in files are followed now, or cannot be.
+    /// The result of [`Effect::WatchComments`].
     Watching(Result<(), Failure>),
-    /// A file was saved.
+    /// A file with comments for the model was saved.
     Comments {
-        /// Which.
+        /// Its path.
         path: String,
-        /// The comments for the model in it.
+        /// The comments.
         found: Vec<FoundComment>,
     },
     /// Files were written.
     Wrote(Written),
-    /// Nothing is written yet: the text to be written has these syntax errors, which the user has not agreed to.
+    /// Nothing is written yet: the new text contains syntax errors that the user has not agreed to.
     BreaksSyntax(Vec<SyntaxFault>),
-    /// Nothing is written yet: the journal cannot record it, and why.
+    /// Nothing is written yet: the journal cannot record the write, for this reason.
     NotRecorded(String),
     /// Nothing was written.
     NotWritten {
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// Files that changed meanwhile.
+        /// Files that changed since they were read.
         stale: Vec<String>,
     },
-    /// The last write was taken back or done again; no files if there was none.
+    /// The result of [`Effect::Undo`]; no files if there was nothing to undo or redo.
     Undone {
-        /// Which of the two.
+        /// Undo or redo.
         direction: Direction,
-        /// What that did, or why nothing was done.
+        /// The result.
         result: Result<Written, Failure>,
     },
-    /// A file as it is now; `None` if it cannot be read as text any more.
+    /// The current text of a file; `None` if it can no longer be read as text.
     Reread {
         /// Path under the root.
         path: String,
@@ -365,39 +451,44 @@ pub enum Response {
     },
     /// The request as one text.
     PromptText(String),
-    /// What the repository defines, where.
+    /// The definitions and references of the repository.
     Symbols(Arc<TagGraph>),
-    /// Of a search for passages.
+    /// See [`Effect::Codebase`].
     Codebase(CodebaseResponse),
-    /// About what a message or an answer names.
+    /// See [`Effect::Mention`].
     Mention(MentionResponse),
-    /// What was looked up.
+    /// See [`Effect::Lookup`].
     LookedUp(LookupResponse),
-    /// Of the index of meanings.
+    /// See [`Effect::Index`].
     Indexing(IndexResponse),
-    /// Of git.
+    /// See [`Effect::Git`].
     Git(GitResponse),
-    /// Of a command that runs.
+    /// See [`Effect::Run`].
     Ran(RunResponse),
-    /// Of what is kept.
+    /// See [`Effect::Persist`].
     Persisted(PersistenceResponse),
-    /// From outside.
+    /// See [`Effect::Fetch`].
     Fetched(FetchResponse),
-    /// Servers found on this machine.
+    /// The model servers on this machine.
     Servers(Vec<LocalServer>),
-    /// Something that was asked for failed.
-    Failed(Failure),
-    /// Of looking for keys and servers, or of a key that was entered.
+    /// An effect failed that has no response of its own for that.
+    Failed {
+        /// The kind of the effect.
+        effect: EffectKind,
+        /// The error.
+        failure: Failure,
+    },
+    /// See [`Effect::Connecting`].
     Connecting(ConnectResponse),
-    /// A new connection stands.
+    /// A model was connected.
     Connected {
         /// The model.
         model: String,
-        /// Whose it is, for the status line.
+        /// The provider or the host of the server, for the status line.
         host: String,
-        /// What is known of it.
+        /// The facts about the model.
         facts: Arc<Model>,
-        /// Things to know about it.
+        /// Warnings.
         notes: Vec<Failure>,
     },
 }

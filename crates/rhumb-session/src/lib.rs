@@ -19,7 +19,7 @@
 //!
 //! # Limits
 //!
-//! One session has one turn at a time; messages that are sent meanwhile wait in a queue. The session does not check that responses come
+//! One session has one turn at a time; messages that are sent meanwhile are queued. The session does not check that responses come
 //! from a host: a front end may construct them, as tests do. It reads no files, clock or environment.
 //!
 //! # Modules
@@ -30,11 +30,11 @@
 //! | `transcript`, `question`, `notice` | messages and answers; questions to the user; notices to the front end |
 //! | `effect` | effects and responses |
 //! | `command` | slash commands: the table, parsing, completion, custom commands |
-//! | `turn`, `modes`, `codebase` | a turn from the message to the end of its answer; how a message is meant; `@codebase` questions |
-//! | `request`, `context` | what goes into a request and what it costs |
+//! | `turn`, `modes`, `codebase` | a turn from the message to the end of its answer; the modes; `@codebase` questions |
+//! | `request`, `context` | the contents of a request and its cost |
 //! | `proposal`, `processes` | edits from the answer to files and commits; commands, checks and their repair |
 //! | `attachments`, `connect` | pages, images and dictation; connecting a model |
-//! | `repository`, `persistence` | the repository as far as the session knows it; saved sessions |
+//! | `repository`, `persistence` | the files and the indexes of the repository, look-ups; saved sessions |
 
 mod attachments;
 mod codebase;
@@ -78,15 +78,14 @@ pub use command::{
     CompletionTarget, ExtraCommand, Group, completion_target, find_command, folder_of, parse_command,
 };
 pub use connect::{
-    ConnectEffect, ConnectRequest, ConnectResponse, Connecting, Connection, KeySearch, KeyedProvider, NewKey,
-    SearchedPlace,
+    ConnectEffect, ConnectRequest, ConnectResponse, Connecting, Connection, KeySearch, KeyedProvider, ModelRole,
+    NewKey, SearchedPlace,
 };
 pub use effect::{
-    ClipboardText, CodebaseQuestion, ContextView, Effect, Failure, PendingWrite, RequestSpec, Response, Summarized,
-    Written,
+    ClipboardText, CodebaseQuestion, ContextView, Effect, EffectKind, Failure, PendingWrite, RequestId, RequestSpec,
+    Response, Summarized, Written,
 };
 pub use modes::architect::Plan;
-pub use modes::who::ModelRole;
 pub use modes::{MentionPolicy, ModeRules};
 pub use notice::Notice;
 pub use persistence::{
@@ -110,16 +109,18 @@ pub use question::{Choice, Question, Questions, Subject};
 pub use repository::SurveyState;
 pub use repository::comment_watch::CommentWatch;
 pub use repository::embedding_index::{IndexEffect, IndexEstimate, IndexResponse, IndexState, consent_text};
-pub use repository::lookup::{Known, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, SettingKind, SettingRow};
+pub use repository::lookup::{LookupEffect, LookupResponse, Lookups, ModelRow, Page, SettingKind, SettingRow};
 pub use request::chat_files::ChatFile;
 pub use request::citations::Citations;
 pub use request::map_choices::{MAP_BUDGET_STEP, MapIdentity, MapSettings, MapState};
-pub use request::mentions::{Attachment, LookedUp, MentionEffect, MentionResponse, NamedFile, RequestedFiles};
-pub use request::overrides::{Choices, Chosen};
+pub use request::mentions::{
+    Attachment, FileQuestion, LookedUp, MentionEffect, MentionResponse, NamedFile, RequestedFiles,
+};
+pub use request::overrides::{Override, RequestOverrides};
 pub use request::spending::uncounted;
 pub use start::SessionStart;
 pub use state::Session;
 pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
-pub use turn::{StreamedEdit, Turn, TurnStatus};
+pub use turn::{StreamedEdit, StreamedLine, Turn, TurnStatus};

@@ -1,4 +1,4 @@
-//! What the session tells its front end besides the transcript.
+//! Notices: what the session tells its front end besides the transcript.
 //!
 //! A front end takes the notices after each call of the session ([`Session::take_notices`]) and shows each once. It may defer one,
 //! for instance while a dialog with unsaved input is open.
@@ -6,12 +6,12 @@
 use std::collections::VecDeque;
 use std::mem::discriminant;
 
-use super::command::Command;
-use super::connect::ConnectRequest;
-use super::effect::ClipboardText;
-use super::repository::lookup::{ModelUse, Page, SettingRow};
-use super::state::Session;
 use crate::SessionLine;
+use crate::command::Command;
+use crate::connect::{ConnectRequest, ModelRole};
+use crate::effect::ClipboardText;
+use crate::repository::lookup::{Page, SettingRow};
+use crate::state::Session;
 use rhumb_llm::LocalServer;
 
 /// Something that the front end shows or does once.
@@ -27,8 +27,8 @@ pub enum Notice {
     Page(Page),
     /// Show settings, with a filter to begin with.
     Settings(Vec<SettingRow>, String),
-    /// Let the user choose a model for a use, with a filter to begin with.
-    ChooseModel(ModelUse, String),
+    /// Let the user choose a model for a role, with a filter to begin with.
+    ChooseModel(ModelRole, String),
     /// Let the user choose one of the model servers that were found.
     ChooseServer(Vec<LocalServer>),
     /// Let the user choose an earlier session, with a filter to begin with.
@@ -60,7 +60,7 @@ impl Notice {
     }
 }
 
-/// The notices that the front end has not taken yet.
+/// The notices that the front end has not taken.
 #[derive(Debug, Default)]
 pub(super) struct Notices(VecDeque<Notice>);
 
@@ -73,12 +73,12 @@ impl Notices {
 }
 
 impl Session {
-    /// Takes all notices, in the order in which they were given.
+    /// Takes all notices, oldest first.
     pub fn take_notices(&mut self) -> VecDeque<Notice> {
         std::mem::take(&mut self.notices.0)
     }
 
-    /// The notices that were not taken yet.
+    /// The notices that the front end has not taken.
     pub fn notices(&self) -> impl Iterator<Item = &Notice> {
         self.notices.0.iter()
     }

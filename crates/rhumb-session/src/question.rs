@@ -1,96 +1,88 @@
-//! Questions that the program asks the developer: an approval that must not be guessed, answered by one key.
+//! Questions to the user, each answered by one key.
 //!
-//! A question never takes the focus by itself: somebody may be typing. It shows above the composer, and each of its choices is
-//! taken with Alt and its letter, or after Enter on an empty composer with the letter alone.
+//! A question does not take the focus, because the user may be typing. Its choices are taken with Alt and a letter, or with the
+//! letter alone after Enter on an empty input.
 
 use std::collections::VecDeque;
 
-use super::codebase::MoreContextRequest;
-use super::effect::Effect;
-use super::modes::architect::Plan;
-use super::notice::Notice;
-use super::persistence::PersistenceQuestion;
-use super::processes::verify::ProcessSubject;
-use super::request::mentions::{NamedFile, RequestedFiles};
-use super::state::Session;
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
 use rhumb_web::NonPublicHost;
 
-/// One answer that can be given.
+use crate::codebase::MoreContextRequest;
+use crate::effect::Effect;
+use crate::modes::architect::Plan;
+use crate::notice::Notice;
+use crate::persistence::PersistenceQuestion;
+use crate::processes::verify::ProcessSubject;
+use crate::request::mentions::{FileQuestion, NamedFile, RequestedFiles};
+use crate::state::Session;
+
+/// A possible answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// Its letter.
+    /// The key that takes it.
     pub key: char,
-    /// What it does, in a word or two.
+    /// Its short label.
     pub label: String,
 }
 
 impl Choice {
-    /// A choice.
+    /// Creates a choice.
     pub fn new(key: char, label: impl Into<String>) -> Self {
         Self { key, label: label.into() }
     }
 }
 
-/// What a question is about, with what is needed to act on its answer.
+/// The subject of a question, with the data needed to act on the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Subject {
-    /// Reading a page whose way leads to machines that are not on the open internet.
+    /// Whether to read a page that leads to hosts that are not on the public internet.
     NonPublicPage {
         /// The page.
         url: String,
-        /// The machines that it may come from, if the answer is yes.
+        /// The hosts that are allowed if the answer is yes.
         allowed: Vec<NonPublicHost>,
     },
-    /// A command, or what one printed.
+    /// A command or its output.
     Process(ProcessSubject),
-    /// Files that the last message or the draft names.
-    Mentioned {
-        /// The files.
-        files: Vec<NamedFile>,
-    },
-    /// Files that an answer names.
-    RequestedFiles(RequestedFiles),
-    /// Files that a task needs.
-    Needed {
-        /// The files.
-        files: Vec<String>,
-        /// The task.
-        message: String,
-    },
-    /// What an answer asks for of the repository.
+    /// Whether to add files to the chat.
+    Files(FileQuestion),
+    /// Whether to give the model more context of the repository.
     More(MoreContextRequest),
-    /// A plan, to be carried out or not.
+    /// Whether to carry out a plan.
     Plan(Plan),
-    /// Sessions that are kept, and files that are written of them.
+    /// Saved sessions and exported files.
     Persistence(PersistenceQuestion),
-    /// Whether texts of the repository may be sent to a server of embeddings.
+    /// Whether texts of the repository may be sent to an embedding server.
     Index,
-    /// Whether the user's own changes to files are committed before accepted hunks go into them.
+    /// Whether to commit the user's changes to files before accepted hunks are written to them.
     UncommittedChanges,
-    /// Whether accepted hunks are written although they break the syntax of their files.
+    /// Whether to write accepted hunks although they break the syntax of their files.
     BreaksSyntax(Vec<SyntaxFault>),
-    /// Whether accepted hunks are written although the journal cannot record that.
+    /// Whether to write accepted hunks although the journal cannot record the write.
     NotRecorded,
 }
 
 impl Subject {
-    /// Whether the last answer raised it, so that another message settles it.
-    pub(super) fn is_of_an_answer(&self) -> bool {
-        matches!(self, Self::RequestedFiles(_) | Self::Needed { .. } | Self::Plan(_) | Self::More(_))
+    /// Whether it is about the last answer. The next message withdraws it.
+    pub(super) fn is_about_answer(&self) -> bool {
+        match self {
+            Self::Files(question) => question.is_about_answer(),
+            subject => matches!(subject, Self::Plan(_) | Self::More(_)),
+        }
     }
 
-    /// Whether it only offers something. An offer holds nothing up.
+    /// Whether it only offers something. Queued messages do not wait for the answer to an offer.
     pub fn is_offer(&self) -> bool {
-        matches!(self, Self::Mentioned { .. } | Self::RequestedFiles(RequestedFiles { plan: None, .. }))
+        matches!(self, Self::Files(question) if question.is_offer())
     }
 
-    /// How urgent it is: questions with lower numbers are asked first.
+    /// The urgency: questions with lower numbers are asked first.
     fn urgency(&self) -> u8 {
         match self {
-            // The user has just asked for what waits for the answer.
+            // An action that the user has just requested waits for the answer.
             Self::UncommittedChanges
             | Self::BreaksSyntax(_)
             | Self::NotRecorded
@@ -98,16 +90,17 @@ impl Subject {
             | Self::Persistence(_) => 0,
             Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
             Self::More(_)
-            | Self::Needed { .. }
             | Self::Plan(_)
-            | Self::RequestedFiles(RequestedFiles { plan: Some(_), .. }) => 2,
+            | Self::Files(
+                FileQuestion::Needed { .. } | FileQuestion::Requested(RequestedFiles { plan: Some(_), .. }),
+            ) => 2,
             Self::Process(ProcessSubject::Share(..)) => 3,
-            Self::RequestedFiles(_) | Self::Mentioned { .. } => 4,
+            Self::Files(_) => 4,
             Self::Index => 5,
         }
     }
 
-    /// The question in a few words, for a list of questions that follow.
+    /// A short form of the question, for a list.
     pub fn summary(&self) -> String {
         let files = |files: &[NamedFile]| match files {
             [file] => format!("add {}?", file_name(&file.path)),
@@ -115,21 +108,22 @@ impl Subject {
         };
         match self {
             Self::UncommittedChanges => "commit your changes first?".into(),
-            Self::BreaksSyntax(_) => "write what breaks the syntax?".into(),
+            Self::BreaksSyntax(_) => "write with syntax errors?".into(),
             Self::NotRecorded => "write without a record?".into(),
             Self::NonPublicPage { .. } => "read the page?".into(),
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
-            Self::Process(ProcessSubject::Fix(_)) => "send what failed?".into(),
+            Self::Process(ProcessSubject::Fix(_)) => "send the failures?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Share(shared, _)) => {
                 format!("share the output of {}?", shared.title.lines().next().unwrap_or_default())
             }
-            Self::More(_) => "look more up?".into(),
-            Self::Needed { files, .. } => format!("add {}?", count(files.len(), "file")),
-            Self::Plan(_) => "carry the plan out?".into(),
-            Self::RequestedFiles(RequestedFiles { files: wanted, .. }) => files(wanted),
-            Self::Mentioned { files: mentioned } => files(mentioned),
+            Self::More(_) => "give more context?".into(),
+            Self::Files(FileQuestion::Needed { files, .. }) => format!("add {}?", count(files.len(), "file")),
+            Self::Files(
+                FileQuestion::Requested(RequestedFiles { files: named, .. }) | FileQuestion::Mentioned(named),
+            ) => files(named),
+            Self::Plan(_) => "carry out the plan?".into(),
             Self::Index => "build the index?".into(),
         }
     }
@@ -138,35 +132,35 @@ impl Subject {
 /// A question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// What it is about.
+    /// The subject.
     pub subject: Subject,
     /// The question, on one line.
     pub title: String,
-    /// What one has to know to answer it; may have several lines, or none.
+    /// Details; may have several lines or be empty.
     pub text: String,
-    /// The answers; the first is the likeliest, the last the one that lets be.
+    /// The answers: the likeliest first, the one that changes nothing last.
     pub choices: Vec<Choice>,
 }
 
 impl Question {
-    /// Whether that answer can do no harm, so that it counts also where the question is not read yet: the last, which lets things be.
-    /// Of changes of the user's own every answer writes.
+    /// Whether an answer changes nothing and can be given before the question was read. That is the last choice, except for
+    /// [`Subject::UncommittedChanges`], where each answer writes files.
     pub fn is_harmless(&self, choice: char) -> bool {
         self.subject != Subject::UncommittedChanges && self.choices.last().is_some_and(|last| last.key == choice)
     }
 }
 
-/// The questions that wait for an answer. The first is asked.
+/// The questions that wait for an answer. The front end shows the first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Questions(VecDeque<Question>);
 
 impl Questions {
-    /// The question that is asked.
+    /// The question that is shown.
     pub fn first(&self) -> Option<&Question> {
         self.0.front()
     }
 
-    /// All questions, the one that is asked first.
+    /// All questions, the one that is shown first.
     pub fn iter(&self) -> impl Iterator<Item = &Question> {
         self.0.iter()
     }
@@ -209,19 +203,19 @@ impl Session {
         &self.questions
     }
 
-    /// Withdraws all questions: the front end ends and nobody will answer.
+    /// Withdraws all questions, because the front end ends.
     pub fn withdraw_questions(&mut self) {
         self.questions.withdraw(|_| true);
     }
 
-    /// Asks before everything else, in a box of its own: for what the user has just set off and waits for.
+    /// Asks a question before all others and lets the front end open it, because an action that the user requested waits for it.
     pub(super) fn ask_now(&mut self, question: Question) {
         self.questions.withdraw(|subject| *subject == question.subject);
         self.questions.push_front(question);
         self.notices.push(Notice::AskNow);
     }
 
-    /// Asks: the most urgent question comes first, and of equally urgent ones the oldest.
+    /// Asks a question. The most urgent question comes first, and of equally urgent ones the oldest.
     pub(super) fn question(&mut self, question: Question) {
         if !self.questions.contains(&question) {
             let urgency = question.subject.urgency();
@@ -230,15 +224,14 @@ impl Session {
         }
     }
 
-    /// The questions behind the one that is asked, each in a few words: `then: add config.py?  run cargo test?`. Empty where none
-    /// follows.
-    pub fn questions_that_follow(&self) -> String {
+    /// Short forms of the questions after the first: `then: add config.py?  run cargo test?`. Empty if there are none.
+    pub fn following_questions(&self) -> String {
         let others: Vec<String> = self.questions.iter().skip(1).map(|question| question.subject.summary()).collect();
         if others.is_empty() { String::new() } else { format!("then: {}", others.join("  ")) }
     }
 
-    /// Puts a question that somebody reads before the others, so that an answer is one to it. False if it is not asked any more.
-    pub fn put_first(&mut self, read: &Question) -> bool {
+    /// Moves a question that the user reads to the front, so that the next answer applies to it. Returns `false` if it was withdrawn.
+    pub fn ask_first(&mut self, read: &Question) -> bool {
         let Some(at) = self.questions.iter().position(|question| question == read) else { return false };
         if let Some(question) = self.questions.0.remove(at) {
             self.questions.push_front(question);
@@ -246,12 +239,12 @@ impl Session {
         true
     }
 
-    /// Whether the first question has a choice with that letter.
+    /// Whether the first question has a choice with this key.
     pub fn is_choice(&self, key: char) -> bool {
         self.questions.first().is_some_and(|question| question.choices.iter().any(|choice| choice.key == key))
     }
 
-    /// Takes the choice with that letter for the first question; nothing if it has no such choice.
+    /// Answers the first question. Does nothing if it has no such choice.
     pub fn answer(&mut self, key: char) -> Vec<Effect> {
         if !self.is_choice(key) {
             return Vec::new();
@@ -260,13 +253,11 @@ impl Session {
         match question.subject.clone() {
             Subject::NonPublicPage { url, allowed } => self.answer_non_public_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
-            Subject::Mentioned { files } => self.answer_mentioned(key, &files),
-            Subject::RequestedFiles(wanted) => self.answer_wanted(key, question, wanted),
-            Subject::Needed { files, message } => self.answer_needed(key, question, &files, &message),
+            Subject::Files(files) => self.answer_files(key, question, files),
             Subject::More(more) => self.answer_context_request(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),
             Subject::Persistence(question) => self.answer_persistence(question, key),
-            Subject::Index => self.answer_on_index(key),
+            Subject::Index => self.answer_index(key),
             Subject::UncommittedChanges => self.answer_own_changes(key),
             Subject::BreaksSyntax(faults) => self.answer_syntax(key, faults),
             Subject::NotRecorded => self.answer_unrecorded(key),
@@ -284,18 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn the_urgent_question_comes_first_and_the_others_are_named() {
+    fn questions_are_ordered_by_urgency() {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         let file = NamedFile { path: "src/config.py".into(), symbol: None };
-        let mentioned = Subject::Mentioned { files: vec![file] };
+        let mentioned = Subject::Files(FileQuestion::Mentioned(vec![file]));
         let run = Subject::Process(ProcessSubject::Run("cargo test".into()));
         session.question(question(Subject::Index));
         session.question(question(mentioned.clone()));
-        assert_eq!(session.questions_that_follow(), "then: build the index?");
+        assert_eq!(session.following_questions(), "then: build the index?");
         session.question(question(run.clone()));
         session.ask_now(question(Subject::UncommittedChanges));
         let asked: Vec<&Subject> = session.questions.iter().map(|question| &question.subject).collect();
         assert_eq!(asked, [&Subject::UncommittedChanges, &run, &mentioned, &Subject::Index]);
-        assert_eq!(session.questions_that_follow(), "then: run cargo test?  add config.py?  build the index?");
+        assert_eq!(session.following_questions(), "then: run cargo test?  add config.py?  build the index?");
     }
 }

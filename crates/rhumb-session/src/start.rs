@@ -1,75 +1,75 @@
-//! What a conversation starts with, whichever face it has, and its first state.
+//! The options with which a conversation starts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::command::Command;
-use super::connect::Connection;
-use super::connect::{ConnectRequest, ModelState};
-use super::effect::Effect;
-use super::modes::ModeRules;
-use super::persistence::SessionSelector;
-use super::repository::lookup::LookupEffect;
-use super::request::chat_files::ChatFile;
-use super::state::Session;
-use super::transcript::Level;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Dollars, Model};
 
-/// What a conversation starts with.
+use crate::command::Command;
+use crate::connect::{ConnectRequest, Connection, ModelState};
+use crate::effect::Effect;
+use crate::modes::ModeRules;
+use crate::persistence::SessionSelector;
+use crate::repository::lookup::LookupEffect;
+use crate::request::chat_files::ChatFile;
+use crate::state::Session;
+use crate::transcript::Level;
+
+/// The options with which a conversation starts.
 #[derive(Debug, Default)]
 pub struct SessionStart {
-    /// ModelRole answers.
+    /// The connected model.
     pub connection: Connection,
-    /// The name of the root, as the face tells it.
+    /// The name of the root, for display.
     pub root: String,
-    /// The root, for the editor to start in.
+    /// The root, in which the editor starts.
     pub folder: PathBuf,
-    /// The editor, if the settings name one.
+    /// The editor of the settings.
     pub editor: Option<String>,
-    /// A first draft, for the face to put where drafts are.
+    /// A draft that the front end puts into its input.
     pub draft: String,
-    /// Files in the chat from the start.
+    /// Names of editable files in the chat.
     pub files: Vec<String>,
-    /// Files to read and not to change from the start.
+    /// Names of read-only files in the chat.
     pub read: Vec<String>,
-    /// Files in the chat whose paths are known to exist.
+    /// Files in the chat that are known to exist.
     pub chat_files: Vec<ChatFile>,
-    /// The editor model, if one was chosen.
+    /// The editor model that was chosen on the command line.
     pub editor_model: Option<String>,
-    /// When the repo map is made anew.
+    /// When the repo map is recomputed.
     pub map_refresh: Refresh,
-    /// How often edits that found no place go back to the model by themselves.
+    /// Maximum number of automatic retries for edits that could not be located.
     pub edit_rounds: usize,
-    /// How often what checks found goes back by itself.
+    /// Maximum number of automatic repairs after failed checks.
     pub verify_rounds: usize,
-    /// Whether commands that the model suggests are offered.
+    /// Whether the model may suggest commands.
     pub suggest_commands: bool,
-    /// Whether what is written is committed by itself.
+    /// Whether writes are committed.
     pub auto_commit: bool,
-    /// What the settings say of modes, and of files that somebody names.
+    /// The settings of modes and mentioned files.
     pub rules: ModeRules,
-    /// The most that may be spent in this session.
+    /// The maximum cost of the session.
     pub spending_cap: Option<Dollars>,
-    /// What is known of the model that answers.
+    /// The facts about the connected model.
     pub facts: Option<Arc<Model>>,
-    /// Why nobody is connected although a model was named, as a sentence without its full stop.
-    pub lacking: Option<String>,
-    /// The provider and the model that were named although nobody is connected; `None` where the front end does not offer to connect
+    /// Why no model is connected although one was named: a sentence without its full stop.
+    pub missing_model: Option<String>,
+    /// The provider and the model that were named although no model is connected; `None` if the front end does not offer to connect
     /// one at the start.
     pub connect: Option<ConnectRequest>,
-    /// An earlier session to go on with.
+    /// A saved session to resume.
     pub resume: Option<SessionSelector>,
-    /// The command line that resumes the session later; empty where it is not kept.
+    /// The command line that resumes the session later; empty if the session is not saved.
     pub resume_command: String,
-    /// Notices to begin with: text and hint.
-    pub notices: Vec<(String, String)>,
-    /// Whether comments for the model in files are followed from the start.
+    /// Warnings to show first: text and hint.
+    pub warnings: Vec<(String, String)>,
+    /// Whether to watch files for comments for the model.
     pub watch: bool,
 }
 
 impl SessionStart {
-    /// The conversation before anybody said anything, and what it asks for.
+    /// Creates the session. Returns the first effects.
     pub fn begin(&self) -> (Session, Vec<Effect>) {
         let (mut session, mut effects) = Session::start(self.connection.clone());
         session.proposals.set_max_retries(self.edit_rounds);
@@ -80,14 +80,15 @@ impl SessionStart {
         session.spending.set_cap(self.spending_cap);
         session.chat_files.set_initial(&self.read);
         let at_start = self.connect.clone().unwrap_or_default();
-        session.model = ModelState::new(self.connection.clone(), self.facts.clone(), self.lacking.clone(), at_start);
+        session.model =
+            ModelState::new(self.connection.clone(), self.facts.clone(), self.missing_model.clone(), at_start);
         self.chat_files.iter().for_each(|file| session.chat_files.add(&file.path, file.read_only));
-        self.editor_model.iter().for_each(|name| session.model.set_editor(name.clone()));
+        session.next_request.overrides_mut().editor_model.clone_from(&self.editor_model);
         if let Some(request) = &self.connect {
             session.ask_to_connect(request.clone());
         }
-        for (text, hint) in &self.notices {
-            session.tell(Level::Warning, text, hint);
+        for (text, hint) in &self.warnings {
+            session.report(Level::Warning, text, hint);
         }
         effects.push(Effect::Lookup(LookupEffect::Commands));
         effects.extend(session.start_saving(self.resume.clone()));
@@ -109,18 +110,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_that_lacks_its_key_is_named_when_nothing_can_be_sent() {
-        let lacking = Some("gpt-5 needs OPENAI_API_KEY, which is not set".to_owned());
-        let (mut session, _) = SessionStart { lacking, ..SessionStart::default() }.begin();
+    fn sending_without_a_model_names_the_missing_key() {
+        let missing_model = Some("gpt-5 needs OPENAI_API_KEY, which is not set".to_owned());
+        let (mut session, _) = SessionStart { missing_model, ..SessionStart::default() }.begin();
         session.send("hello");
-        let told = format!("{:?}", session.transcript.last());
-        assert!(told.contains("gpt-5 needs OPENAI_API_KEY, which is not set, so the message was not sent."), "{told}");
+        let last = format!("{:?}", session.transcript.last());
+        assert!(last.contains("gpt-5 needs OPENAI_API_KEY, which is not set, so the message was not sent."), "{last}");
     }
 
     #[test]
-    fn notices_come_first_and_an_earlier_session_is_opened_before_anything_is_kept() {
+    fn warnings_come_first_and_a_saved_session_is_opened_before_anything_is_saved() {
         let start = SessionStart {
-            notices: vec![("The theme is gone.".into(), "Choose another.".into())],
+            warnings: vec![("The theme is gone.".into(), "Choose another.".into())],
             resume: Some(SessionSelector::Newest),
             watch: true,
             ..SessionStart::default()
@@ -131,6 +132,6 @@ mod tests {
         let names: Vec<String> = effects.iter().map(|effect| format!("{effect:?}")).collect();
         let at = |what: &str| names.iter().position(|name| name.starts_with(what));
         assert!(at("Survey") < at("Persist(Open(Some(Newest)))"), "{names:?}");
-        assert!(session.proposals.commits().off, "nothing is committed unless the start says so");
+        assert!(session.proposals.commits().off, "nothing is committed by default");
     }
 }

@@ -1,28 +1,30 @@
-//! The session: everything that is known between two frames, and how reports change it. No I/O.
+//! The session: its state, and how commands of the user and responses of the host change it.
 
 use std::sync::Arc;
 
-use super::attachments::Attachments;
-use super::codebase::Codebase;
-use super::connect::{ConnectRequest, Connection, DEMO_HAS_NO_MODEL, ModelState};
-use super::draft::Drafts;
-use super::effect::{ContextView, Effect, Failure, Response};
-use super::modes::Modes;
-use super::notice::{Notice, Notices};
-use super::persistence::Persistence;
-use super::processes::Processes;
-use super::proposal::Proposals;
-use super::question::Questions;
-use super::repository::Repository;
-use super::repository::comment_watch::CommentWatch;
-use super::repository::lookup::Known;
-use super::request::NextRequest;
-use super::request::chat_files::ChatFiles;
-use super::request::history_summary::History;
-use super::request::spending::Spending;
-use super::transcript::{Answer, AnswerState, Entry, Level, Transcript};
-use super::turn::{Turn, Turns};
 use rhumb_llm::LocalServer;
+
+use crate::attachments::Attachments;
+use crate::codebase::Codebase;
+use crate::connect::{ConnectRequest, Connection, DEMO_HAS_NO_MODEL, ModelState};
+use crate::draft::Drafts;
+use crate::effect::{ContextView, Effect, EffectKind, Failure, Response};
+use crate::modes::Modes;
+use crate::notice::{Notice, Notices};
+use crate::persistence::Persistence;
+use crate::processes::Processes;
+use crate::proposal::Proposals;
+use crate::question::Questions;
+use crate::repository::Repository;
+use crate::repository::comment_watch::CommentWatch;
+use crate::repository::lookup::Lookups;
+use crate::request::NextRequest;
+use crate::request::chat_files::ChatFiles;
+use crate::request::history_summary::History;
+use crate::request::mentions::FileOffers;
+use crate::request::spending::Spending;
+use crate::transcript::{Entry, Level, Transcript};
+use crate::turn::Turns;
 
 /// A conversation with a model about a repository.
 ///
@@ -36,6 +38,7 @@ pub struct Session {
     pub(super) model: ModelState,
     pub(super) spending: Spending,
     pub(super) chat_files: ChatFiles,
+    pub(super) file_offers: FileOffers,
     pub(super) attachments: Attachments,
     pub(super) next_request: NextRequest,
     pub(super) history: History,
@@ -44,18 +47,21 @@ pub struct Session {
     pub(super) processes: Processes,
     pub(super) repository: Repository,
     pub(super) comment_watch: CommentWatch,
-    pub(super) lookups: Known,
+    pub(super) lookups: Lookups,
     pub(super) persistence: Persistence,
     pub(super) questions: Questions,
     pub(super) notices: Notices,
 }
 
-/// Whether it is an answer of which nothing has arrived.
-pub(super) fn is_silent(entry: &Entry) -> bool {
-    matches!(entry, Entry::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming)
-}
-
 impl Session {
+    /// Starts a conversation. Returns the first effects.
+    pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
+        let model = ModelState::new(connection, None, None, ConnectRequest::default());
+        let mut session = Self { model, ..Self::default() };
+        let measure = session.measure();
+        (session, [vec![Effect::Survey], measure].concat())
+    }
+
     /// Sets the names of the themes, for completion.
     pub fn set_theme_names(&mut self, names: Vec<String>) {
         self.lookups.themes = names;
@@ -66,7 +72,7 @@ impl Session {
         self.lookups.setting_names = names;
     }
 
-    /// Applies a setting that counts for the running session. Returns `false` if `name` is not such a setting or `value` does not fit.
+    /// Applies a setting that affects the running session. Returns `false` if `name` is not such a setting or `value` is invalid.
     pub fn apply_setting(&mut self, name: &str, value: &toml::Value) -> bool {
         let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
         match (name, value.as_bool(), count) {
@@ -78,120 +84,100 @@ impl Session {
         }
         true
     }
-}
 
-impl Session {
-    /// A new conversation, and the first effects.
-    pub fn start(connection: Connection) -> (Self, Vec<Effect>) {
-        let model = ModelState::new(connection, None, None, ConnectRequest::default());
-        let mut session = Self { model, ..Self::default() };
-        let measure = session.measure();
-        (session, [vec![Effect::Survey], measure].concat())
-    }
-
-    /// Appends entries to the transcript: what was said elsewhere and belongs to this conversation.
+    /// Appends entries to the transcript.
     pub fn extend_transcript(&mut self, entries: impl IntoIterator<Item = Entry>) {
         self.transcript.extend(entries);
     }
 
-    /// Says something in the transcript.
-    pub fn tell(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
-        // A word about a request that is on its way stands above its answer.
-        let at = self.told();
+    /// Adds a status message to the transcript, before an answer of which nothing has arrived.
+    pub fn report(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
+        let at = self.settled_entries();
         self.transcript.insert(at, Entry::status(level, text, hint));
     }
 
-    /// The number of entries at the start of the transcript before which nothing is inserted any more.
-    pub fn told(&self) -> usize {
-        self.transcript.len() - usize::from(self.transcript.last().is_some_and(is_silent))
+    /// Adds a failure to the transcript.
+    pub(super) fn report_failure(&mut self, level: Level, failure: Failure) {
+        self.report(level, failure.message, failure.hint);
     }
 
-    pub(super) fn tell_failure(&mut self, level: Level, failure: Failure) {
-        self.tell(level, failure.message, failure.hint);
+    /// The number of entries at the start of the transcript before which no entry will be inserted.
+    pub fn settled_entries(&self) -> usize {
+        self.transcript.len() - usize::from(self.transcript.last().is_some_and(Entry::is_empty_answer))
     }
 
-    /// Waits for the answer that `turn` is about.
-    pub(super) fn begin(&mut self, turn: Turn) {
-        let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
-        self.transcript.push(Entry::Answer(Answer { text, reasoning, state, edits: Vec::new() }));
-        self.turns.begin(turn);
-    }
-
-    /// Stops the running turn; what arrived stays.
+    /// Cancels the running turn. The text that arrived stays in the transcript.
     pub fn cancel(&mut self) -> Vec<Effect> {
-        match self.turns.cancel() {
-            Some(turn) => {
-                self.hold_queue();
-                if self.end_answer(Some("cancelled".into())).is_some() {
-                    self.answered();
-                } else {
-                    self.give_back(&turn);
-                }
-                let mut effects = vec![Effect::Cancel];
-                effects.extend(self.measure());
-                effects
-            }
-            None => Vec::new(),
+        let Some(turn) = self.turns.cancel() else { return Vec::new() };
+        self.hold_queue();
+        if self.close_answer(Some("cancelled".into())).is_some() {
+            self.mark_answered();
+        } else {
+            self.return_message(&turn);
         }
+        let mut effects = vec![Effect::Cancel];
+        effects.extend(self.measure());
+        effects
     }
 
-    /// Leaves the conversation so far out of later requests.
+    /// Excludes the conversation so far from later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
         self.transcript.push(Entry::Cleared);
         self.drop_queue();
         self.codebase.clear();
         self.withdraw_offers();
         self.forget_mentioned();
-        let stop = self.history.is_summarizing().then_some(Effect::CancelSummary);
+        let cancel = self.history.is_summarizing().then_some(Effect::CancelSummary);
         self.forget_summary();
-        stop.into_iter().chain(self.measure()).collect()
+        cancel.into_iter().chain(self.measure()).collect()
     }
 
-    /// Asks another model from now on.
+    /// Connects another model.
     pub fn use_model(&mut self, name: String) -> Vec<Effect> {
         if *self.model.connection() == Connection::Demo {
-            self.tell(Level::Warning, DEMO_HAS_NO_MODEL, "");
+            self.report(Level::Warning, DEMO_HAS_NO_MODEL, "");
             return Vec::new();
         }
         vec![Effect::UseModel(name)]
     }
 
-    /// Takes in an answer of the world.
-    pub fn handle(&mut self, report: Response) -> Vec<Effect> {
-        match report {
+    /// Handles a response of the host.
+    pub fn handle(&mut self, response: Response) -> Vec<Effect> {
+        match response {
             Response::SurveyProgress { done, total } => {
                 if self.repository.set_progress(done, total) {
                     self.update_search_status();
                 }
             }
-            Response::LeftOut { unread, total } => self.repository.set_left_out(unread, total),
-            Response::Listed(paths) => return self.list(paths),
+            Response::Unread { unread, total } => self.repository.set_unread(unread, total),
+            Response::Listed(paths) => return self.paths_listed(paths),
             Response::Surveyed { note } => {
-                self.surveyed();
+                self.survey_ended();
                 if let Some(note) = note {
-                    self.tell_failure(Level::Warning, note);
+                    self.report_failure(Level::Warning, note);
                 }
                 return self.measure();
             }
-            Response::Sketched => return self.measure(),
+            Response::ProvisionalMap => return self.measure(),
             Response::Head(head) => self.repository.set_head(head),
-            Response::Measured { generation, view } if generation == self.next_request.generation() => {
-                return self.measured(view);
+            Response::Measured { generation, view } => {
+                if generation == self.next_request.generation() {
+                    return self.handle_measured(view);
+                }
             }
-            Response::Measured { .. } => {}
-            Response::Asked { turn, event } => self.asked(turn, event),
+            Response::Asked { turn, event } => self.turn_event(turn, event),
             Response::Summarized { history, result } => return self.summary_ended(&history, result),
-            Response::Ended { turn, result } => return self.ended(turn, result),
+            Response::Ended { turn, result } => return self.turn_ended(turn, result),
             Response::Proposed { request, proposal } => {
                 self.proposals.end_locating();
                 return self.proposed(request, proposal);
             }
             Response::NotProposed(failure) => {
                 self.proposals.end_locating();
-                failure.into_iter().for_each(|failure| self.tell_failure(Level::Error, failure));
+                failure.into_iter().for_each(|failure| self.report_failure(Level::Error, failure));
             }
-            Response::Watching(result) => self.watches(result),
-            Response::Comments { path, found } => return self.commented(&path, &found),
+            Response::Watching(result) => self.handle_watch_result(result),
+            Response::Comments { path, found } => return self.handle_comments(&path, &found),
             Response::Wrote(written) => return self.wrote(written),
             Response::Undone { direction, result } => return self.undone(direction, result),
             Response::BreaksSyntax(faults) => self.ask_about_syntax(faults),
@@ -199,66 +185,72 @@ impl Session {
             Response::NotWritten { failure, stale } => return self.not_written(failure, stale),
             Response::Reread { path, text } => self.reread(&path, text.as_deref()),
             Response::PromptText(text) => {
-                let clip = self.prompt_clip(text);
-                self.copy(clip);
+                let prompt = self.prompt_clip(text);
+                self.copy(prompt);
             }
             Response::Symbols(graph) => self.repository.set_symbols(graph),
-            Response::Codebase(report) => return self.codebase_response(report),
-            Response::Mention(report) => return self.mention_found(report),
-            Response::LookedUp(report) => return self.looked(report),
-            Response::Indexing(report) => self.indexed(report),
-            Response::Ran(report) => return self.ran(report),
-            Response::Persisted(report) => return self.persisted(report),
-            Response::Fetched(report) => return self.fetched(report),
-            Response::Git(report) => return self.git(report),
-            Response::Servers(servers) => self.found(servers),
-            Response::Failed(failure) => self.tell_failure(Level::Error, failure),
-            Response::Connecting(report) => self.connect_reported(report),
+            Response::Codebase(response) => return self.codebase_response(response),
+            Response::Mention(response) => return self.handle_mentions(response),
+            Response::LookedUp(response) => return self.handle_lookup(response),
+            Response::Indexing(response) => self.handle_index(response),
+            Response::Ran(response) => return self.ran(response),
+            Response::Persisted(response) => return self.persisted(response),
+            Response::Fetched(response) => return self.fetched(response),
+            Response::Git(response) => return self.git(response),
+            Response::Servers(servers) => self.servers_found(servers),
+            Response::Failed { effect, failure } => self.effect_failed(effect, failure),
+            Response::Connecting(response) => self.handle_connecting(response),
             Response::Connected { model, host, facts, notes } => {
                 self.model.connect(model, host, facts);
                 self.notices.push(Notice::Connected);
                 self.next_request.model_changed();
-                notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
+                notes.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
                 return self.measure();
             }
         }
         Vec::new()
     }
 
-    /// The files are known; what was asked for before can be found now.
-    fn list(&mut self, paths: Arc<Vec<String>>) -> Vec<Effect> {
+    fn effect_failed(&mut self, effect: EffectKind, failure: Failure) {
+        self.report_failure(Level::Error, failure);
+        if effect == EffectKind::Mention {
+            self.ask_without_token_counts();
+        }
+    }
+
+    /// Adds the files that were named before the repository was listed, and sends a request that waits for them.
+    fn paths_listed(&mut self, paths: Arc<Vec<String>>) -> Vec<Effect> {
         self.repository.set_paths(paths);
-        let early = self.chat_files.take_waiting();
+        let waiting = self.chat_files.take_waiting();
         let mut effects: Vec<Effect> =
-            early.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect();
+            waiting.into_iter().flat_map(|(names, read_only)| self.add_files(&names, read_only)).collect();
         if self.turns.stop_waiting_for_files() {
-            effects.extend(self.launch());
+            effects.extend(self.advance_turn());
         }
         effects
     }
 
-    fn measured(&mut self, view: ContextView) -> Vec<Effect> {
+    fn handle_measured(&mut self, view: ContextView) -> Vec<Effect> {
         for (path, reason) in &view.unreadable {
             self.chat_files.remove(path);
             self.attachments.drop_image(path);
-            self.tell(Level::Error, format!("{path} was taken out of the chat: {reason}."), "");
+            self.report(Level::Error, format!("{path} was removed from the chat: {reason}."), "");
         }
-        self.tell_secrets(&view.prompt.secrets);
+        self.report_secrets(&view.prompt.secrets);
         let mut effects = self.summarize_if_long(&view.prompt);
         self.next_request.set_view(view);
         effects.extend(self.offer_drafted());
         effects
     }
 
-    fn found(&mut self, servers: Vec<LocalServer>) {
+    fn servers_found(&mut self, servers: Vec<LocalServer>) {
         if servers.is_empty() {
-            self.tell(
+            self.report(
                 Level::Info,
                 "No model server answers on this machine (looked for Ollama, LM Studio, llama.cpp and vLLM).",
-                "Start one and look again with /servers, or start rhumb with --base-url and --model.",
+                "Start one and run /servers again, or start rhumb with --base-url and --model.",
             );
-        }
-        if !servers.is_empty() {
+        } else {
             self.notices.push(Notice::ChooseServer(servers));
         }
     }

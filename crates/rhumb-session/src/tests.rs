@@ -1,4 +1,4 @@
-//! The session without a world: methods in, effects out.
+//! Tests of the session: methods in, effects out.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 use rhumb_syntax::{Language, tags};
 use rhumb_workspace::Direction;
 
-/// The files, each a path with its text, as the map reads them.
+/// The files, each a path with its text, as files of a map.
 pub(crate) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
     let file = |(path, text): &(&str, &str)| {
         let tags = tags(Language::for_path(path).unwrap(), text);
@@ -22,7 +22,7 @@ pub(crate) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
     files.iter().map(file).collect()
 }
 
-/// What the files define.
+/// The definitions of the files.
 pub(crate) fn graph_of(files: &[(&str, &str)]) -> Arc<TagGraph> {
     let index = Arc::new(MapIndex::of(&map_files(files)));
     Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))
@@ -32,12 +32,12 @@ fn connected() -> Session {
     Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
 }
 
-/// Sends a message and gives the number of its turn.
+/// Sends a message and returns the number of its turn.
 fn send(session: &mut Session, text: &str) -> u64 {
     let (sent, effects) = session.send(text);
     assert!(sent);
     match effects.as_slice() {
-        [Effect::Ask(order)] => order.generation,
+        [Effect::Ask(spec)] => spec.generation,
         other => panic!("{other:?}"),
     }
 }
@@ -68,16 +68,16 @@ fn proposal(base: &str, proposed: &str) -> Proposal {
     Proposal { files: vec![file], ..Proposal::default() }
 }
 
-fn last_notice(session: &Session) -> &StatusMessage {
-    let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-        Entry::Status(notice) => Some(notice),
+fn last_status(session: &Session) -> &StatusMessage {
+    let status = session.transcript.iter().rev().find_map(|entry| match entry {
+        Entry::Status(status) => Some(status),
         _ => None,
     });
-    notice.expect("a notice")
+    status.expect("a status message")
 }
 
 #[test]
-fn what_turns_out_to_have_been_thinking_is_no_answer() {
+fn retracted_text_becomes_reasoning() {
     let mut session = connected();
     let turn = send(&mut session, "hello");
     stream(&mut session, turn, "Perhaps:\n\na.py\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n");
@@ -91,15 +91,15 @@ fn what_turns_out_to_have_been_thinking_is_no_answer() {
 }
 
 #[test]
-fn without_a_model_the_message_is_not_taken() {
+fn without_a_model_no_message_is_sent() {
     let (mut session, _) = Session::start(Connection::None);
     let (sent, effects) = session.send("hello");
     assert!(!sent && effects.is_empty());
-    assert!(last_notice(&session).hint.contains("/paste"));
+    assert!(last_status(&session).hint.contains("/paste"));
 }
 
 #[test]
-fn a_whole_answer_is_searched_for_edits() {
+fn the_edits_of_a_complete_answer_are_located() {
     let mut session = connected();
     let turn = send(&mut session, "do it");
     stream(&mut session, turn, "some ");
@@ -110,48 +110,48 @@ fn a_whole_answer_is_searched_for_edits() {
 }
 
 #[test]
-fn an_answer_cut_off_is_kept_but_not_searched() {
+fn the_edits_of_an_incomplete_answer_are_located_on_request() {
     let mut session = connected();
     let turn = send(&mut session, "do it");
     stream(&mut session, turn, "half");
     let effects = finish(&mut session, turn, Finish::Length);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
-    assert!(last_notice(&session).text.contains("incomplete"));
+    assert!(last_status(&session).text.contains("incomplete"));
     assert!(matches!(session.review_last_answer().as_slice(), [Effect::Propose { reply, .. }] if reply == "half"));
 }
 
 #[test]
-fn a_failure_before_the_first_word_gives_the_message_back() {
+fn a_failure_before_the_first_word_returns_the_message() {
     let mut session = connected();
     let turn = send(&mut session, "precious words");
     session.handle(Response::Ended { turn, result: Err(interrupted()) });
     assert_eq!(session.returned_draft(), Some("precious words"));
     assert!(!session.transcript.iter().any(|entry| matches!(entry, Entry::Answer(_))));
-    assert_eq!(last_notice(&session).text, "the answer ended before it was complete: no network.");
+    assert_eq!(last_status(&session).text, "the answer ended before it was complete: no network.");
 }
 
 #[test]
-fn a_message_without_an_answer_is_not_sent_again_as_history() {
+fn an_unanswered_message_is_not_part_of_the_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
     session.handle(Response::Ended { turn, result: Err(interrupted()) });
     let (_, effects) = session.send("second");
-    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty() && order.draft == "second"));
+    assert!(matches!(effects.as_slice(), [Effect::Ask(spec)] if spec.history.is_empty() && spec.draft == "second"));
 }
 
 #[test]
-fn an_answer_that_broke_off_is_asked_for_again_and_not_sent_as_history() {
+fn an_interrupted_answer_is_not_part_of_the_history() {
     let mut session = connected();
     let turn = send(&mut session, "first");
     stream(&mut session, turn, "half");
     session.handle(Response::Ended { turn, result: Err(interrupted()) });
-    assert!(format!("{:?}", &session.transcript[..]).contains("half"), "it stays to be read");
+    assert!(format!("{:?}", &session.transcript[..]).contains("half"), "it stays in the transcript");
     let (_, effects) = session.send("first");
-    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.is_empty()));
+    assert!(matches!(effects.as_slice(), [Effect::Ask(spec)] if spec.history.is_empty()));
 }
 
 #[test]
-fn what_arrives_for_an_earlier_turn_is_dropped() {
+fn text_of_an_earlier_turn_is_dropped() {
     let mut session = connected();
     let old = send(&mut session, "first");
     session.cancel();
@@ -163,54 +163,54 @@ fn what_arrives_for_an_earlier_turn_is_dropped() {
 }
 
 #[test]
-fn a_cancelled_answer_keeps_what_arrived() {
+fn a_cancelled_answer_keeps_its_text() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     stream(&mut session, turn, "so far");
     assert!(session.cancel().contains(&Effect::Cancel));
-    let kept = session.transcript.iter().any(|entry| {
+    let is_kept = session.transcript.iter().any(|entry| {
         matches!(entry, Entry::Answer(answer) if answer.text == "so far" && answer.state == AnswerState::Incomplete("cancelled".into()))
     });
-    assert!(kept && session.returned_draft().is_none());
+    assert!(is_kept && session.returned_draft().is_none());
 }
 
 #[test]
-fn a_cancelled_answer_goes_along_with_a_mark() {
+fn the_history_marks_a_cancelled_answer() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     stream(&mut session, turn, "so far");
     session.cancel();
     let (_, effects) = session.send("not like that");
-    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
-    let said: Vec<_> = order.history.iter().map(|message| (message.role, message.content.as_str())).collect();
-    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = said.as_slice() else {
-        panic!("{said:?}")
+    let [Effect::Ask(spec)] = effects.as_slice() else { panic!("{effects:?}") };
+    let messages: Vec<_> = spec.history.iter().map(|message| (message.role, message.content.as_str())).collect();
+    let [(Role::User, "go"), (Role::Assistant, "so far"), (Role::User, mark)] = messages.as_slice() else {
+        panic!("{messages:?}")
     };
     assert!(mark.contains("not whole"), "{mark}");
 }
 
 #[test]
-fn an_answer_at_the_output_limit_goes_along_as_its_notice_says() {
+fn the_history_contains_an_answer_that_reached_the_output_limit() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     stream(&mut session, turn, "half");
     finish(&mut session, turn, Finish::Length);
-    assert!(last_notice(&session).hint.contains("Later requests carry it"), "{}", last_notice(&session).hint);
+    assert!(last_status(&session).hint.contains("Later requests contain it"), "{}", last_status(&session).hint);
     let (_, effects) = session.send("and then?");
-    assert!(matches!(effects.as_slice(), [Effect::Ask(order)] if order.history.len() == 3));
+    assert!(matches!(effects.as_slice(), [Effect::Ask(spec)] if spec.history.len() == 3));
 }
 
 #[test]
-fn one_turn_at_a_time() {
+fn a_message_during_a_turn_is_queued() {
     let mut session = connected();
     send(&mut session, "first");
-    let (kept, effects) = session.send("second");
-    assert!(kept && effects.is_empty());
+    let (is_queued, effects) = session.send("second");
+    assert!(is_queued && effects.is_empty());
     assert_eq!(session.turns.queue().waiting()[0].text, "second");
 }
 
 #[test]
-fn only_accepted_hunks_are_ordered_to_be_written() {
+fn only_accepted_hunks_are_written() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert!(session.write_accepted().is_empty());
@@ -225,7 +225,7 @@ fn only_accepted_hunks_are_ordered_to_be_written() {
 }
 
 #[test]
-fn the_commit_speaks_of_the_request_behind_the_proposal() {
+fn the_commit_names_the_request_of_the_proposal() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "Add a cache".into(), proposal: proposal("a\n", "b\n") });
     let turn = send(&mut session, "what does hunk 1 do?");
@@ -239,7 +239,7 @@ fn the_commit_speaks_of_the_request_behind_the_proposal() {
 }
 
 #[test]
-fn a_reply_is_not_taken_while_another_streams() {
+fn no_reply_can_be_pasted_during_a_turn() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     stream(&mut session, turn, "first");
@@ -255,37 +255,37 @@ fn a_request_waits_for_files_that_are_not_listed_yet() {
     let (sent, effects) = session.send("go");
     assert!(sent && effects.is_empty());
     let effects = session.handle(Response::Listed(Arc::new(vec!["src/b.rs".into()])));
-    let asked = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(order) => Some(order),
+    let spec = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(spec) => Some(spec),
         _ => None,
     });
-    let order = asked.expect("the request");
-    assert_eq!((order.draft.as_str(), order.files[0].path.as_str()), ("go", "src/b.rs"));
-    assert_eq!(session.turns.current().map(|turn| turn.number), Some(order.generation));
+    let spec = spec.expect("a request");
+    assert_eq!((spec.draft.as_str(), spec.files[0].path.as_str()), ("go", "src/b.rs"));
+    assert_eq!(session.turns.current().map(|turn| turn.number), Some(spec.generation));
 }
 
 #[test]
-fn edits_without_a_place_are_told_and_can_be_put_away() {
+fn unlocated_edits_can_be_abandoned() {
     let mut session = connected();
     session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\n", "b\n") });
     session.review_mut().rebase("a", None);
     assert!(session.proposals.review().files.is_empty() && !session.proposals.review().is_empty());
     session.abandon_review();
     assert!(session.proposals.review().is_empty());
-    assert_eq!(last_notice(&session).text, "The edits without a place were put away.");
+    assert_eq!(last_status(&session).text, "The edits without a place were put away.");
 }
 
 #[test]
-fn an_empty_answer_gives_the_message_back() {
+fn an_empty_answer_returns_the_message() {
     let mut session = connected();
     let turn = send(&mut session, "go");
     finish(&mut session, turn, Finish::Stop);
     assert_eq!(session.returned_draft(), Some("go"));
-    assert!(last_notice(&session).text.contains("empty answer"));
+    assert!(last_status(&session).text.contains("empty answer"));
 }
 
 #[test]
-fn what_stays_pending_after_a_write_keeps_its_marks() {
+fn hunks_that_stay_pending_keep_their_marks() {
     let mut session = connected();
     session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     session.review_mut().files[0].hunks[1].marks = vec!["outside-chat".into()];
@@ -297,7 +297,7 @@ fn what_stays_pending_after_a_write_keeps_its_marks() {
 }
 
 #[test]
-fn after_a_write_the_review_is_done_and_told() {
+fn a_write_ends_the_review_and_is_reported() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     session.review_mut().decide_all(Decision::Accepted);
@@ -305,11 +305,11 @@ fn after_a_write_the_review_is_done_and_told() {
     let written = Written { paths: vec!["a".into()], commit: Some("abc1234".into()), ..Written::default() };
     session.handle(Response::Wrote(written));
     assert!(session.proposals.review().is_empty() && !session.proposals.is_writing());
-    assert!(last_notice(&session).text.contains("Wrote 1 hunk: a. Committed as abc1234."));
+    assert!(last_status(&session).text.contains("Wrote 1 hunk: a. Committed as abc1234."));
 }
 
 #[test]
-fn what_is_taken_back_is_read_again_where_it_is_under_review() {
+fn undo_rereads_files_under_review() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
     assert_eq!(session.undo_or_redo(Direction::Undo), [Effect::Undo(Direction::Undo)]);
@@ -319,12 +319,12 @@ fn what_is_taken_back_is_read_again_where_it_is_under_review() {
     let written = Written { paths: vec!["a".into(), "elsewhere".into()], ..Written::default() };
     let effects = session.handle(Response::Undone { direction: Direction::Undo, result: Ok(written) });
     assert!(effects.contains(&Effect::Survey) && effects.contains(&Effect::Reread(vec!["a".into()])), "{effects:?}");
-    assert_eq!(last_notice(&session).text, "Undid the last write: a, elsewhere.");
+    assert_eq!(last_status(&session).text, "Undid the last write: a, elsewhere.");
     assert_eq!(session.write_accepted().len(), 1);
 }
 
 #[test]
-fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
+fn a_stale_file_is_reread_and_its_hunks_are_relocated() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\nb\nc\nd\n", "a\nb\nc\nD\n") });
     session.review_mut().decide_all(Decision::Accepted);
@@ -338,7 +338,7 @@ fn a_file_that_changed_meanwhile_is_read_again_and_its_hunks_move() {
 }
 
 #[test]
-fn a_newer_proposal_leaves_other_files_under_review() {
+fn a_newer_proposal_keeps_other_files_under_review() {
     let mut session = connected();
     session.handle(Response::Proposed { request: "do it".into(), proposal: proposal("a\n", "b\n") });
     let mut other = proposal("x\n", "y\n");
@@ -349,7 +349,7 @@ fn a_newer_proposal_leaves_other_files_under_review() {
 }
 
 #[test]
-fn a_pasted_reply_becomes_an_answer_and_is_searched() {
+fn the_edits_of_a_pasted_reply_are_located() {
     let (mut session, _) = Session::start(Connection::None);
     session.draft_changed("please");
     let effects = session.take_reply("the reply".into());
@@ -358,16 +358,16 @@ fn a_pasted_reply_becomes_an_answer_and_is_searched() {
 }
 
 #[test]
-fn a_reply_pasted_without_a_draft_still_alternates() {
+fn pasted_replies_without_a_draft_alternate_with_messages() {
     let (mut session, _) = Session::start(Connection::None);
     session.take_reply("one".into());
     session.take_reply("two".into());
-    let roles: Vec<_> = super::transcript::said(&session.transcript).map(|(role, _)| role.as_str()).collect();
+    let roles: Vec<_> = super::transcript::history(&session.transcript).map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
 }
 
-/// What a reply comes to of which one edit has a place in `a.py` and one has not.
-fn half_placed() -> Proposal {
+/// A proposal of two edits of `a.py`, of which one could not be located.
+fn half_located() -> Proposal {
     struct OneFile;
     impl rhumb_edit::Files for OneFile {
         fn paths(&self) -> Vec<String> {
@@ -389,14 +389,14 @@ fn half_placed() -> Proposal {
     rhumb_edit::propose(&rhumb_edit::parse(&reply, rhumb_edit::FormatChoice::Auto), &OneFile)
 }
 
-/// The same, with another quote without a place.
-fn half_placed_anew(quote: &str) -> Proposal {
-    let mut proposal = half_placed();
+/// The same with another quote that could not be located.
+fn half_located_with(quote: &str) -> Proposal {
+    let mut proposal = half_located();
     proposal.outcomes[1].quote = format!("{quote}\n");
     proposal
 }
 
-/// The model answers the running turn with an edit, and its places are found as in `proposal`.
+/// Ends the running turn with an answer whose edits are located as in `proposal`.
 fn answer(session: &mut Session, turn: u64, text: &str, proposal: Proposal) -> (Vec<Effect>, Vec<Effect>) {
     stream(session, turn, text);
     let ended = finish(session, turn, Finish::Stop);
@@ -407,72 +407,73 @@ fn answer(session: &mut Session, turn: u64, text: &str, proposal: Proposal) -> (
 const AN_EDIT: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\neins\n>>>>>>> REPLACE\n```\n";
 
 #[test]
-fn edits_without_a_place_go_back_as_often_as_they_may() {
+fn unlocated_edits_are_sent_back_up_to_the_limit() {
     let mut session = connected();
     session.proposals.set_max_retries(2);
     session.draft_changed("typed meanwhile");
     let mut turn = send(&mut session, "do it");
     for round in 1..=2 {
-        let (ended, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew(&format!("no such line {round}")));
+        let (ended, proposed) =
+            answer(&mut session, turn, AN_EDIT, half_located_with(&format!("no such line {round}")));
         let located = ended.iter().find_map(|effect| match effect {
             Effect::Propose { earlier, request, .. } => Some((earlier.len(), request.as_str())),
             _ => None,
         });
         assert_eq!(located, Some((round - 1, "do it")));
-        let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
+        let [Effect::Ask(spec)] = proposed.as_slice() else { panic!("{proposed:?}") };
         assert!(
-            order.draft.contains("no such line") && order.exchange.len() == 2 * round && order.history.is_empty(),
-            "{order:?}"
+            spec.draft.contains("no such line") && spec.exchange.len() == 2 * round && spec.history.is_empty(),
+            "{spec:?}"
         );
-        turn = order.generation;
-        let told = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Again { round, of, .. } => Some((*round, *of)),
+        turn = spec.generation;
+        let round_and_limit = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::FollowUp { round, of, .. } => Some((*round, *of)),
             _ => None,
         });
-        assert_eq!(told, Some((round, 2)));
+        assert_eq!(round_and_limit, Some((round, 2)));
     }
-    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("no such line 3"));
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("no such line 3"));
     assert_eq!(proposed, []);
     assert_eq!((session.proposals.review().counts().total(), session.proposals.review().refused.len()), (1, 1));
     assert!(!session.turns.is_running() && session.returned_draft().is_none());
-    assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
+    assert!(!last_status(&session).text.contains("not asked again"), "{:?}", last_status(&session));
 }
 
 #[test]
-fn edits_that_come_back_unchanged_are_not_asked_for_once_more() {
+fn edits_that_come_back_unchanged_are_not_sent_back_again() {
     let mut session = connected();
     session.proposals.set_max_retries(3);
     let mut turn = send(&mut session, "do it");
     for quote in ["no such line", "another line"] {
-        let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew(quote));
-        let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{quote}: {proposed:?}") };
-        turn = order.generation;
-        assert!(!last_notice(&session).text.contains("not asked again"), "{:?}", last_notice(&session));
+        let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with(quote));
+        let [Effect::Ask(spec)] = proposed.as_slice() else { panic!("{quote}: {proposed:?}") };
+        turn = spec.generation;
+        assert!(!last_status(&session).text.contains("not asked again"), "{:?}", last_status(&session));
     }
-    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("another line"));
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("another line"));
     assert_eq!(proposed, []);
-    let notice = last_notice(&session);
-    assert!(notice.text.contains("found no place") && notice.text.contains("not asked again"), "{notice:?}");
-    // A new request begins anew.
+    let status = last_status(&session);
+    assert!(status.text.contains("found no place") && status.text.contains("not asked again"), "{status:?}");
+    // A new request has new retries.
     let turn = send(&mut session, "do it");
-    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed_anew("another line"));
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("another line"));
     assert!(matches!(proposed.as_slice(), [Effect::Ask(_)]), "{proposed:?}");
 }
 
 #[test]
-fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
+fn feedback_on_a_review_applies_to_the_pending_changes() {
     let mut session = connected();
     session.repository.set_paths(Arc::new(vec!["a.py".into(), "b.py".into()]));
     let turn = send(&mut session, "do it");
-    answer(&mut session, turn, AN_EDIT, half_placed());
+    answer(&mut session, turn, AN_EDIT, half_located());
     session.review_mut().comment(rhumb_edit::review::CommentTarget::File(0), "in French");
     let message = session.feedback().unwrap();
     let (sent, effects) = session.send_feedback(&message);
-    let [Effect::Ask(order)] = effects.as_slice() else { panic!("{effects:?}") };
-    let chat: Vec<&str> = order.files.iter().map(|file| file.path.as_str()).collect();
-    assert!(sent && chat == ["a.py"], "the message is about it: {chat:?}");
-    stream(&mut session, order.generation, AN_EDIT);
-    let ended = finish(&mut session, order.generation, Finish::Stop);
+    let [Effect::Ask(spec)] = effects.as_slice() else { panic!("{effects:?}") };
+    let chat: Vec<&str> = spec.files.iter().map(|file| file.path.as_str()).collect();
+    assert!(sent && chat == ["a.py"], "the file with the comment is added: {chat:?}");
+    stream(&mut session, spec.generation, AN_EDIT);
+    let ended = finish(&mut session, spec.generation, Finish::Stop);
     let located = ended.into_iter().find_map(|effect| match effect {
         Effect::Propose { pending, earlier, .. } => Some((pending, earlier)),
         _ => None,
@@ -483,32 +484,32 @@ fn what_the_developer_says_of_a_review_is_answered_upon_what_he_left_of_it() {
 }
 
 #[test]
-fn a_model_that_sends_no_more_edits_is_not_asked_again() {
+fn an_answer_without_edits_ends_the_retries() {
     let mut session = connected();
     session.proposals.set_max_retries(3);
     let turn = send(&mut session, "do it");
-    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_placed());
-    let [Effect::Ask(order)] = proposed.as_slice() else { panic!("{proposed:?}") };
-    let turn = order.generation;
-    assert_eq!(answer(&mut session, turn, "I cannot.", half_placed()).1, []);
+    let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located());
+    let [Effect::Ask(spec)] = proposed.as_slice() else { panic!("{proposed:?}") };
+    let turn = spec.generation;
+    assert_eq!(answer(&mut session, turn, "I cannot.", half_located()).1, []);
 }
 
 #[test]
-fn nobody_is_asked_again_about_a_pasted_reply_or_with_no_rounds() {
+fn pasted_replies_and_a_limit_of_zero_have_no_retries() {
     let mut session = connected();
     let turn = send(&mut session, "do it");
-    assert_eq!(answer(&mut session, turn, AN_EDIT, half_placed()).1, []);
+    assert_eq!(answer(&mut session, turn, AN_EDIT, half_located()).1, []);
     session.proposals.set_max_retries(3);
     session.take_reply(AN_EDIT.into());
-    assert_eq!(session.handle(Response::Proposed { request: String::new(), proposal: half_placed() }), []);
+    assert_eq!(session.handle(Response::Proposed { request: String::new(), proposal: half_located() }), []);
 }
 
 #[test]
-fn a_round_that_is_cancelled_leaves_the_composer_alone() {
+fn cancelling_a_retry_does_not_change_the_draft() {
     let mut session = connected();
     session.proposals.set_max_retries(3);
     let turn = send(&mut session, "do it");
-    answer(&mut session, turn, AN_EDIT, half_placed());
+    answer(&mut session, turn, AN_EDIT, half_located());
     session.draft_changed("my own words");
     session.cancel();
     assert!(session.returned_draft().is_none() && !session.turns.is_running());
@@ -516,7 +517,7 @@ fn a_round_that_is_cancelled_leaves_the_composer_alone() {
 }
 
 #[test]
-fn a_request_that_may_be_too_large_is_sent_when_it_is_asked_for_twice() {
+fn sending_twice_confirms_a_request_that_may_exceed_the_window() {
     use crate::context::{Prompt, Window};
     let mut session = connected();
     let prompt = Prompt { tokens: 9_000, window: Window { tokens: 8_000, known: false }, ..Prompt::default() };
@@ -528,9 +529,9 @@ fn a_request_that_may_be_too_large_is_sent_when_it_is_asked_for_twice() {
     });
     let (sent, effects) = session.send("do it");
     assert!(!sent && effects.is_empty());
-    assert!(last_notice(&session).text.contains("9000"), "{:?}", last_notice(&session));
-    assert!(!session.send("do something else").0, "another message is another question");
+    assert!(last_status(&session).text.contains("9000"), "{:?}", last_status(&session));
+    assert!(!session.send("do something else").0, "another message must be confirmed too");
     assert!(session.send("do something else").0);
     session.cancel();
-    assert!(session.send("and now this").0, "a request of that size went before");
+    assert!(session.send("and now this").0, "a request of that size was confirmed before");
 }

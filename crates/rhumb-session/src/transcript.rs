@@ -1,22 +1,23 @@
-//! What was said, in order: the developer, the model, and the program itself.
+//! The transcript: messages of the user, answers of the model, and status messages of the program.
 
 use std::path::PathBuf;
 
-use super::processes::CommandRun;
-use crate::context::Mode;
 use rhumb_edit::review::EditRecord;
 use rhumb_llm::{Message, Role};
 use serde::{Deserialize, Serialize};
 
-/// How an answer stands.
+use crate::context::Mode;
+use crate::processes::CommandRun;
+
+/// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerState {
     /// Text is still arriving.
     Streaming,
-    /// It ended as the model meant it to.
+    /// The model ended it.
     Complete,
-    /// It ended early, for this reason; what arrived is kept.
+    /// It ended early, for this reason.
     Incomplete(String),
 }
 
@@ -25,33 +26,33 @@ pub enum AnswerState {
 pub struct Answer {
     /// Its text so far.
     pub text: String,
-    /// What the model thought aloud before it, where the provider sends that.
+    /// The reasoning of the model, if the provider sends it.
     pub reasoning: String,
-    /// How it stands.
+    /// Its state.
     pub state: AnswerState,
-    /// Its edits, once they were looked for, in the order of the text.
+    /// Its edits in the order of the text, once they were located.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditRecord>,
 }
 
-/// How much a notice matters.
+/// The level of a status message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Something is off.
+    /// A warning.
     Warning,
-    /// Something failed.
+    /// An error.
     Error,
 }
 
-/// A word of the program.
+/// A status message of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusMessage {
-    /// How much it matters.
+    /// Its level.
     pub level: Level,
-    /// What happened, and to what.
+    /// What happened.
     pub text: String,
     /// What to do next.
     pub hint: String,
@@ -61,62 +62,73 @@ pub struct StatusMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// A message of the developer. Unanswered ones do not go into the history.
+    /// A message of the user. Unanswered messages are not part of the history.
     User {
-        /// What was said.
+        /// Its text.
         text: String,
-        /// How it was meant.
+        /// Its mode.
         mode: Mode,
         /// Whether the model answered it.
         answered: bool,
     },
-    /// A message of the program to the model, about edits that found no place. Like a message of the developer in all else.
-    Again {
-        /// What was said.
+    /// A message of the program to the model that continues the same request, for instance about edits that could not be located.
+    #[serde(rename = "again")]
+    FollowUp {
+        /// Its text.
         text: String,
-        /// Which round it is, 1-based.
+        /// The 1-based number of the follow-up.
         round: usize,
-        /// How many there may be.
+        /// The maximum number of follow-ups.
         of: usize,
         /// Whether the model answered it.
         answered: bool,
     },
-    /// An answer.
+    /// An answer of the model.
     Answer(Answer),
-    /// A word of the program; never sent.
+    /// A status message; never sent.
     #[serde(rename = "notice")]
     Status(StatusMessage),
-    /// What the developer shared with the model: the output of a command, a page. It goes with every later request.
+    /// A text that the user shared with the model, such as the output of a command or a page. Later requests contain it.
     Shared {
-        /// What it is, in a line.
+        /// Its title, one line.
         title: String,
-        /// It, as the model sees it.
+        /// The text as it is sent.
         text: String,
-        /// The file that holds all of it, where the text is cut.
+        /// The file that contains the whole text, if `text` is cut.
         whole: Option<PathBuf>,
     },
-    /// A command that ran, or runs; never sent.
+    /// A command that ran or runs; never sent.
     Ran(CommandRun),
-    /// The conversation before this line is not sent any more.
+    /// The conversation before this entry is no longer sent.
     Cleared,
 }
 
 impl Entry {
     /// Whether it is a message to the model.
-    pub(super) fn is_asked(&self) -> bool {
-        matches!(self, Self::User { .. } | Self::Again { .. })
+    pub(super) fn is_message(&self) -> bool {
+        matches!(self, Self::User { .. } | Self::FollowUp { .. })
     }
 
-    /// A message of the program.
+    /// Whether it is an answer that is still arriving.
+    pub(super) fn is_streaming(&self) -> bool {
+        matches!(self, Self::Answer(answer) if answer.state == AnswerState::Streaming)
+    }
+
+    /// Whether it is an answer of which no text has arrived.
+    pub(super) fn is_empty_answer(&self) -> bool {
+        matches!(self, Self::Answer(answer) if answer.text.is_empty() && answer.state == AnswerState::Streaming)
+    }
+
+    /// Creates a status message.
     pub fn status(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Status(StatusMessage { level, text: text.into(), hint: hint.into() })
     }
 }
 
-/// The conversation so far: messages, answers, notices, in order.
+/// The entries of a conversation, oldest first.
 ///
-/// Each entry has an id, which it keeps, and a revision, which is replaced whenever the entry changes. Code that caches or saves
-/// entries compares these numbers instead of texts.
+/// Each entry has a fixed id and a revision that is replaced whenever the entry changes. Code that caches or saves entries compares
+/// these numbers instead of texts.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     entries: Vec<Entry>,
@@ -140,7 +152,7 @@ impl Transcript {
         &self.versions
     }
 
-    /// The revision of the whole: it changes with every change.
+    /// The revision of the transcript, which changes with each change.
     pub fn revision(&self) -> u64 {
         self.latest
     }
@@ -182,14 +194,14 @@ impl Transcript {
         old
     }
 
-    /// Drops all entries after the first `length`.
+    /// Removes all entries after the first `length`.
     pub(super) fn truncate(&mut self, length: usize) {
         self.next_revision();
         self.versions.truncate(length);
         self.entries.truncate(length);
     }
 
-    /// The entry at index `at`, to be changed; it gets a new revision.
+    /// The entry at index `at`, which gets a new revision.
     pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Entry> {
         let revision = self.next_revision();
         self.versions.get_mut(at)?.revision = revision;
@@ -208,7 +220,7 @@ impl Transcript {
         }
     }
 
-    /// The last entry that fulfils a condition, to be changed.
+    /// The last entry that fulfils a condition, which gets a new revision.
     pub fn rfind_mut(&mut self, is_wanted: impl Fn(&Entry) -> bool) -> Option<&mut Entry> {
         let at = self.entries.iter().rposition(is_wanted)?;
         self.get_mut(at)
@@ -237,77 +249,78 @@ impl FromIterator<Entry> for Transcript {
     }
 }
 
-/// What the model is told after an answer that is not whole. The answer goes along, because what the developer says next is
-/// often about it ("not like that"), and a model that took it for its last word would build on half an edit.
-const NOT_WHOLE: &str = "[Your answer above ends in the middle: it was stopped or cut off there. It is not whole, and edits in it \
+/// The message to the model after an incomplete answer. The answer is sent because the next message of the user often refers to
+/// it ("not like that"). Without this message, the model would take it as complete and build on half an edit.
+const INCOMPLETE_MARK: &str = "[Your answer above ends in the middle: it was stopped or cut off there. It is not whole, and edits in it \
      do not count as made.]";
 
 impl Answer {
-    /// It as a part of the history, with the mark where it is not whole; nothing if it is without a word.
-    fn said(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
-        let spoke = !self.text.is_empty();
-        let is_cut = spoke && matches!(self.state, AnswerState::Incomplete(_));
-        let text = spoke.then_some((Role::Assistant, self.text.as_str()));
-        text.into_iter().chain(is_cut.then_some((Role::User, NOT_WHOLE)))
+    /// The messages of the history that the answer contributes: its text, followed by a mark if it is incomplete. None if it is empty.
+    fn messages(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
+        let has_text = !self.text.is_empty();
+        let is_cut = has_text && matches!(self.state, AnswerState::Incomplete(_));
+        let text = has_text.then_some((Role::Assistant, self.text.as_str()));
+        text.into_iter().chain(is_cut.then_some((Role::User, INCOMPLETE_MARK)))
     }
 }
 
-/// What the next request carries as history: who spoke, and what was said. A long conversation is megabytes, and this is asked for at
-/// every key, so nothing is copied.
-pub(super) fn said(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> + Clone {
+/// The messages of the conversation that the next request contains as history. Nothing is copied, because a long conversation has
+/// megabytes and the history is needed after each key.
+pub(super) fn history(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)> + Clone {
     let start = transcript.iter().rposition(|entry| *entry == Entry::Cleared).map_or(0, |index| index + 1);
-    let mut counts = false;
-    let spoken = transcript[start..].iter().filter_map(move |entry| match entry {
-        // What the manual says is of no use for code.
+    let mut is_included = false;
+    let messages = transcript[start..].iter().filter_map(move |entry| match entry {
+        // Questions about the program are irrelevant to code.
         Entry::User { mode: Mode::Help, .. } => {
-            counts = false;
+            is_included = false;
             None
         }
-        Entry::User { text, answered, .. } | Entry::Again { text, answered, .. } => {
-            counts = *answered;
-            counts.then_some((Some((Role::User, text.as_str())), None))
+        Entry::User { text, answered, .. } | Entry::FollowUp { text, answered, .. } => {
+            is_included = *answered;
+            is_included.then_some((Some((Role::User, text.as_str())), None))
         }
         Entry::Shared { text, .. } => Some((Some((Role::User, text.as_str())), None)),
-        // An answer goes with its message: one that the connection broke off is asked for again.
-        Entry::Answer(answer) if counts => Some((None, Some(answer.said()))),
-        _ => None,
+        // After a connection error, the message counts as unanswered, and its partial answer is omitted too.
+        Entry::Answer(answer) => is_included.then(|| (None, Some(answer.messages()))),
+        Entry::Status(_) | Entry::Ran(_) | Entry::Cleared => None,
     });
-    spoken.flat_map(|(message, answer)| message.into_iter().chain(answer.into_iter().flatten()))
+    messages.flat_map(|(message, answer)| message.into_iter().chain(answer.into_iter().flatten()))
 }
 
-/// The questions about the program so far, and their answers.
+/// The answered questions about the program, with their answers.
 pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
-    let mut said = Vec::new();
-    let mut counts = false;
+    let mut messages = Vec::new();
+    let mut is_included = false;
     for entry in transcript {
         match entry {
             Entry::User { text, mode, answered } => {
-                counts = *answered && *mode == Mode::Help;
-                said.extend(counts.then(|| Message::new(Role::User, text)));
+                is_included = *answered && *mode == Mode::Help;
+                messages.extend(is_included.then(|| Message::new(Role::User, text)));
             }
-            Entry::Answer(answer) if counts => said.extend(answer.said().map(|(role, text)| Message::new(role, text))),
-            Entry::Cleared => said.clear(),
-            _ => {}
+            Entry::Answer(answer) if is_included => {
+                messages.extend(answer.messages().map(|(role, text)| Message::new(role, text)));
+            }
+            Entry::Cleared => messages.clear(),
+            Entry::Answer(_) | Entry::FollowUp { .. } | Entry::Status(_) | Entry::Shared { .. } | Entry::Ran(_) => {}
         }
     }
-    said
+    messages
 }
 
-/// How many messages at the end of the history were shared since the last message that was answered: they belong to the one
-/// that comes.
-pub(super) fn fresh(transcript: &[Entry]) -> usize {
-    let is_past = |entry: &&Entry| {
-        matches!(entry, Entry::User { answered: true, .. } | Entry::Again { answered: true, .. } | Entry::Cleared)
+/// The number of messages at the end of the history that were shared since the last answered message. They belong to the next one.
+pub(super) fn shared_since_answer(transcript: &[Entry]) -> usize {
+    let is_before = |entry: &&Entry| {
+        matches!(entry, Entry::User { answered: true, .. } | Entry::FollowUp { answered: true, .. } | Entry::Cleared)
     };
-    let since = transcript.iter().rev().take_while(|entry| !is_past(entry));
+    let since = transcript.iter().rev().take_while(|entry| !is_before(entry));
     since.filter(|entry| matches!(entry, Entry::Shared { .. })).count()
 }
 
-/// How many messages at the end of the history belong to the request that is being mended: the latest message of the
-/// developer and all that was said after it.
-pub(super) fn exchange(transcript: &[Entry]) -> usize {
+/// The number of messages at the end of the history that belong to the last request of the user: the last message of the user and
+/// all later ones.
+pub(super) fn exchange_len(transcript: &[Entry]) -> usize {
     let request = transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })).unwrap_or(0);
-    said(&transcript[request..]).count()
+    history(&transcript[request..]).count()
 }
 
 #[cfg(test)]
@@ -315,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_history_starts_after_the_last_clear_and_skips_what_got_no_answer() {
+    fn the_history_starts_after_the_last_clear_and_skips_unanswered_messages() {
         let answer =
             Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete, edits: Vec::new() };
         let user = |text: &str, answered| Entry::User { text: text.into(), mode: Mode::Code, answered };
@@ -327,12 +340,12 @@ mod tests {
             user("q", true),
             Entry::Answer(answer),
         ];
-        let said: Vec<_> = said(&transcript).map(|(_, text)| text).collect();
-        assert_eq!(said, ["q", "a"]);
+        let texts: Vec<_> = history(&transcript).map(|(_, text)| text).collect();
+        assert_eq!(texts, ["q", "a"]);
     }
 
     #[test]
-    fn an_answer_that_is_not_whole_is_said_with_a_mark() {
+    fn an_incomplete_answer_is_followed_by_a_mark() {
         let state = AnswerState::Incomplete("cancelled".into());
         let cut = || {
             Entry::Answer(Answer {
@@ -344,15 +357,15 @@ mod tests {
         };
         let user = |mode| Entry::User { text: "q".into(), mode, answered: true };
         let transcript = [user(Mode::Code), cut()];
-        let roles_and_words: Vec<_> = said(&transcript).collect();
-        let expected = [(Role::User, "q"), (Role::Assistant, "half"), (Role::User, NOT_WHOLE)];
-        assert_eq!(roles_and_words, expected);
+        let messages: Vec<_> = history(&transcript).collect();
+        let expected = [(Role::User, "q"), (Role::Assistant, "half"), (Role::User, INCOMPLETE_MARK)];
+        assert_eq!(messages, expected);
         let help = help_history(&[user(Mode::Help), cut()]);
-        assert_eq!(help.last().map(|message| message.content.as_str()), Some(NOT_WHOLE));
+        assert_eq!(help.last().map(|message| message.content.as_str()), Some(INCOMPLETE_MARK));
     }
 
     #[test]
-    fn what_was_shared_last_belongs_to_the_message_that_comes() {
+    fn texts_shared_since_the_last_answer_belong_to_the_next_message() {
         let user = |answered| Entry::User { text: "q".into(), mode: Mode::Code, answered };
         let shared = || Entry::Shared { title: "t".into(), text: "s".into(), whole: None };
         let answer = || {
@@ -363,13 +376,13 @@ mod tests {
                 edits: Vec::new(),
             })
         };
-        assert_eq!(fresh(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
-        assert_eq!(fresh(&[shared(), user(true), answer()]), 0);
-        assert_eq!(fresh(&[shared(), Entry::Cleared]), 0);
+        assert_eq!(shared_since_answer(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
+        assert_eq!(shared_since_answer(&[shared(), user(true), answer()]), 0);
+        assert_eq!(shared_since_answer(&[shared(), Entry::Cleared]), 0);
     }
 
     #[test]
-    fn a_request_that_is_mended_begins_with_the_developers_message() {
+    fn an_exchange_begins_with_the_last_message_of_the_user() {
         let answer = || {
             Entry::Answer(Answer {
                 text: "a".into(),
@@ -379,9 +392,17 @@ mod tests {
             })
         };
         let user = |text: &str| Entry::User { text: text.into(), mode: Mode::Code, answered: true };
-        let again = Entry::Again { text: "mend it".into(), round: 1, of: 3, answered: true };
-        let transcript = [user("old"), answer(), user("new"), answer(), again, answer()];
-        assert_eq!((said(&transcript).count(), exchange(&transcript)), (6, 4));
-        assert_eq!((exchange(&transcript[..4]), exchange(&[])), (2, 0));
+        let follow_up = Entry::FollowUp { text: "fix it".into(), round: 1, of: 3, answered: true };
+        let transcript = [user("old"), answer(), user("new"), answer(), follow_up, answer()];
+        assert_eq!((history(&transcript).count(), exchange_len(&transcript)), (6, 4));
+        assert_eq!((exchange_len(&transcript[..4]), exchange_len(&[])), (2, 0));
+    }
+
+    #[test]
+    fn the_saved_form_of_entries_keeps_the_old_names() {
+        let follow_up = Entry::FollowUp { text: "t".into(), round: 1, of: 3, answered: true };
+        let saved = serde_json::to_string(&[follow_up, Entry::status(Level::Info, "t", "h")]).unwrap();
+        let expected = r#"[{"again":{"text":"t","round":1,"of":3,"answered":true}},{"notice":{"level":"info","text":"t","hint":"h"}}]"#;
+        assert_eq!(saved, expected);
     }
 }

@@ -1,29 +1,30 @@
-//! What front ends read of a session.
+//! The read-only view that front ends have of a session.
 
 use std::sync::Arc;
 
-use super::attachments::Attachments;
-use super::codebase::Codebase;
-use super::command::custom::CustomCommands;
-use super::connect::{Connecting, Connection};
-use super::effect::ContextView;
-use super::persistence::Persistence;
-use super::processes::Processes;
-use super::proposal::commits::Commits;
-use super::repository::SurveyState;
-use super::repository::embedding_index::IndexState;
-use super::repository::lookup::Known;
-use super::request::chat_files::ChatFile;
-use super::request::overrides::Choices;
-use super::state::Session;
-use super::transcript::Transcript;
-use super::turn::Turn;
-use super::turn::events::Spent;
-use super::turn::queue::Queue;
-use crate::context::Mode;
 use rhumb_edit::review::Review;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::models::{Dollars, Ledger, Model};
+
+use crate::attachments::Attachments;
+use crate::codebase::Codebase;
+use crate::command::custom::CustomCommands;
+use crate::connect::{Connecting, Connection};
+use crate::context::Mode;
+use crate::effect::ContextView;
+use crate::persistence::Persistence;
+use crate::processes::Processes;
+use crate::proposal::commits::Commits;
+use crate::repository::SurveyState;
+use crate::repository::embedding_index::IndexState;
+use crate::repository::lookup::Lookups;
+use crate::request::chat_files::ChatFile;
+use crate::request::overrides::RequestOverrides;
+use crate::state::Session;
+use crate::transcript::Transcript;
+use crate::turn::Turn;
+use crate::turn::events::Spent;
+use crate::turn::queue::Queue;
 
 impl Session {
     /// The conversation so far.
@@ -36,12 +37,12 @@ impl Session {
         self.turns.current()
     }
 
-    /// The messages that wait until the model is free.
+    /// The messages that wait for the end of the running turn.
     pub fn queue(&self) -> &Queue {
         self.turns.queue()
     }
 
-    /// How messages are meant.
+    /// The mode of messages.
     pub fn mode(&self) -> Mode {
         self.modes.mode()
     }
@@ -93,10 +94,10 @@ impl Session {
 
     /// The editor model that was chosen in this session.
     pub fn editor_model(&self) -> Option<&str> {
-        self.model.editor().map(String::as_str)
+        self.next_request.overrides().editor_model.as_deref()
     }
 
-    /// What was spent.
+    /// The cost so far.
     pub fn ledger(&self) -> &Ledger {
         self.spending.ledger()
     }
@@ -106,7 +107,7 @@ impl Session {
         self.spending.cap()
     }
 
-    /// The last request that was paid for.
+    /// The cost of the last request.
     pub fn last_spent(&self) -> Option<&Spent> {
         self.spending.last()
     }
@@ -126,9 +127,9 @@ impl Session {
         self.next_request.view()
     }
 
-    /// Choices that take precedence over the settings.
-    pub fn choices(&self) -> &Choices {
-        self.next_request.choices()
+    /// Choices of this session that take precedence over the settings.
+    pub fn overrides(&self) -> &RequestOverrides {
+        self.next_request.overrides()
     }
 
     /// The passages of `@codebase` questions.
@@ -136,7 +137,7 @@ impl Session {
         &self.codebase
     }
 
-    /// Commands that run, and their output.
+    /// Running commands and their output.
     pub fn processes(&self) -> &Processes {
         &self.processes
     }
@@ -176,13 +177,13 @@ impl Session {
         self.repository.index()
     }
 
-    /// Whether comments for the model in files are followed.
+    /// Whether the session watches files for comments for the model.
     pub fn is_watching(&self) -> bool {
         self.comment_watch.is_on()
     }
 
-    /// What was looked up: models, themes, folders.
-    pub fn lookups(&self) -> &Known {
+    /// Results of look-ups: models, themes, folders.
+    pub fn lookups(&self) -> &Lookups {
         &self.lookups
     }
 

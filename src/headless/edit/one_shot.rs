@@ -12,7 +12,7 @@ use crate::headless::event::{HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
-use crate::host::{Host, ModelClient, unsendable};
+use crate::host::{Host, HostMessage, ModelClient, unsendable};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
@@ -34,7 +34,7 @@ pub(super) struct OneShot<'a> {
     pub(super) runner: Host,
     /// The model of the conversation.
     pub(super) line: ModelClient,
-    reports: mpsc::Receiver<Response>,
+    reports: mpsc::Receiver<HostMessage>,
     signals: Signals,
     pub(super) out: Out,
     /// The request, if it is shown and not sent.
@@ -98,14 +98,14 @@ impl<'a> OneShot<'a> {
         session: Session,
         runner: Host,
         line: ModelClient,
-        reports: mpsc::Receiver<Response>,
+        reports: mpsc::Receiver<HostMessage>,
         signals: Signals,
         out: Out,
     ) -> Self {
         Self {
             args,
             root,
-            printed: session.told(),
+            printed: session.settled_entries(),
             session,
             runner,
             model: line.model.clone(),
@@ -150,7 +150,7 @@ impl<'a> OneShot<'a> {
         }
         self.warn_of_unsent_files(message);
         let mode = self.args.mode();
-        let (sent, effects) = self.session.send_in(message, mode);
+        let (sent, effects) = self.session.send_in_mode(message, mode);
         if !sent {
             let notice = self.session.transcript().iter().rev().find_map(|entry| match entry {
                 Entry::Status(notice) => Some((notice.text.clone(), notice.hint.clone())),
@@ -212,7 +212,10 @@ impl<'a> OneShot<'a> {
                 Signal::Fatal(number) => self.interrupted(number),
                 Signal::Stop | Signal::Continued | Signal::Resized => Ok(()),
             },
-            Some(report) = self.reports.recv() => self.report(report),
+            Some(message) = self.reports.recv() => match message.into_response() {
+                Some(response) => self.report(response),
+                None => Ok(()),
+            },
         }
     }
 
@@ -251,7 +254,9 @@ impl<'a> OneShot<'a> {
                 | Effect::Write { .. }
                 | Effect::Codebase(_)
                 | Effect::Git(_)
-                | Effect::Run(_) => self.runner.execute(effect),
+                | Effect::Run(_) => {
+                    self.runner.execute(effect);
+                }
                 _ => {}
             }
         }
@@ -358,11 +363,11 @@ impl<'a> OneShot<'a> {
             match entry {
                 Entry::Status(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
                 Entry::Status(notice) => complain(&notice.text),
-                Entry::Again { text, round, of, .. } => again.push((text.clone(), *round, *of)),
+                Entry::FollowUp { text, round, of, .. } => again.push((text.clone(), *round, *of)),
                 _ => {}
             }
         }
-        self.printed = self.session.told();
+        self.printed = self.session.settled_entries();
         for (text, round, of) in again {
             complain(&format!("the model is asked again, round {round} of {of}"));
             let looks_up = self.session.turn().is_some_and(|turn| turn.asks_codebase());

@@ -176,7 +176,7 @@ impl LineUi {
             }
             Ok(ParsedLine::Send(message)) => self.send(&message),
             Err(error) => {
-                self.session.tell(Level::Error, error.to_string(), error.hint());
+                self.session.report(Level::Error, error.to_string(), error.hint());
                 self.failed = Some(ErrorKind::Usage);
             }
         }
@@ -196,7 +196,7 @@ impl LineUi {
             Command::Doctor => {
                 vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.environment.terminal.clone() })]
             }
-            Command::Report(title) => self.session.report_fault(title, self.environment.terminal.clone()),
+            Command::Report(title) => self.session.request_fault_report(title, self.environment.terminal.clone()),
             Command::Quit => return self.leave(0),
             Command::Paste(None) => {
                 self.out.line(&format!("Enter the reply, then a line with {QUOTES} alone."));

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
 use rhumb_edit::review::HunkId;
-use rhumb_session::{Level, Response};
+use rhumb_session::Level;
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 use super::LineUi;
+use crate::host::HostMessage;
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, SIGQUIT, Signal, Signals};
 
 /// What the editor opens.
@@ -27,7 +28,7 @@ impl LineUi {
     pub(super) async fn edit(
         &mut self,
         target: EditTarget,
-        incoming: &mut mpsc::Receiver<Response>,
+        incoming: &mut mpsc::Receiver<HostMessage>,
         signals: &mut Signals,
     ) {
         let editor = named_editor(self.environment.editor.as_deref(), |name| std::env::var(name).ok());
@@ -41,12 +42,12 @@ impl LineUi {
                 (edit_file_name(&file.path), added)
             }
         };
-        let mut responses = Vec::new();
+        let mut messages = Vec::new();
         let result = match EditorSession::for_text(&name, &text, 1, editor) {
             Err(error) => Err(format!("A temporary file for the text cannot be created: {error}.")),
             Ok(edit) => {
                 let status = match open(&edit, &self.environment.folder) {
-                    Ok(child) => wait(child, incoming, signals, &mut responses, &mut self.exit_code).await,
+                    Ok(child) => wait(child, incoming, signals, &mut messages, &mut self.exit_code).await,
                     Err(error) => Err(error),
                 };
                 edit.result(status).map_err(|error| error.to_string())
@@ -55,7 +56,7 @@ impl LineUi {
         match (target, result) {
             (_, Err(error)) => {
                 let hint = "The setting editor, or VISUAL or EDITOR, names another editor.";
-                self.session.tell(Level::Error, error, hint);
+                self.session.report(Level::Error, error, hint);
             }
             (EditTarget::Hunk(id), Ok(text)) => self.hunk_edited(id, &text),
             (EditTarget::Draft(_), Ok(text)) if text.trim().is_empty() => self.out.line("The text is empty."),
@@ -63,7 +64,7 @@ impl LineUi {
                 self.session.return_draft(text.trim_end_matches(['\n', '\r']).to_owned());
             }
         }
-        responses.into_iter().for_each(|response| self.handle(response));
+        messages.into_iter().for_each(|message| self.handle(message));
     }
 }
 
@@ -76,9 +77,9 @@ fn open(edit: &EditorSession, root: &Path) -> io::Result<Child> {
 /// Waits until the editor has exited. Collects responses meanwhile, and sets the exit code if a signal ends the program.
 async fn wait(
     mut child: Child,
-    incoming: &mut mpsc::Receiver<Response>,
+    incoming: &mut mpsc::Receiver<HostMessage>,
     signals: &mut Signals,
-    responses: &mut Vec<Response>,
+    messages: &mut Vec<HostMessage>,
     exit_code: &mut Option<u8>,
 ) -> io::Result<ExitStatus> {
     loop {
@@ -93,7 +94,7 @@ async fn wait(
                     return child.wait().await;
                 }
             },
-            Some(response) = incoming.recv() => responses.push(response),
+            Some(message) = incoming.recv() => messages.push(message),
         }
     }
 }

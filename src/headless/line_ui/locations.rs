@@ -73,7 +73,7 @@ impl LineUi {
         };
         let mut rows: Vec<(Location, String)> = Vec::new();
         for citation in citations.of(entry) {
-            let (CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths)) = citations.aim(entry, citation)
+            let (CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths)) = citations.target(entry, citation)
             else {
                 continue;
             };

@@ -29,7 +29,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::error_kind;
 use crate::error::ErrorKind;
-use crate::host::{Host, SAVE_DELAY, StopCommandsOnDrop, is_writing};
+use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use command_output::CommandOutput;
 use editor::EditTarget;
@@ -37,7 +37,7 @@ pub(super) use editor::edit_file_name;
 use input::{Input, InputQueue, StdinReader};
 use line_writer::LineWriter;
 use locations::Locations;
-use pending_requests::PendingRequests;
+use pending_requests::{PendingRequests, Waiting};
 use questions::QuestionState;
 use review::ReviewState;
 use rhumb_session::{
@@ -77,7 +77,7 @@ pub struct LineUiStart {
 ///
 /// # Errors
 /// Signals or the input cannot be listened to.
-pub async fn run(start: LineUiStart, make_host: impl FnOnce(mpsc::Sender<Response>) -> Host) -> io::Result<u8> {
+pub async fn run(start: LineUiStart, make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host) -> io::Result<u8> {
     let mut signals = Signals::for_lines()?;
     let mut stdin = StdinReader::start()?;
     let mut running = StopCommandsOnDrop::default();
@@ -103,11 +103,11 @@ pub async fn run(start: LineUiStart, make_host: impl FnOnce(mpsc::Sender<Respons
                 Signal::Fatal(number) => ui.leave(EXIT_BY_SIGNAL + number),
                 Signal::Stop | Signal::Continued | Signal::Resized => {}
             },
-            Some(response) = incoming.recv() => {
-                ui.handle(response);
+            Some(message) = incoming.recv() => {
+                ui.handle(message);
                 for _ in 0..MAX_RESPONSES_PER_TURN {
-                    let Ok(response) = incoming.try_recv() else { break };
-                    ui.handle(response);
+                    let Ok(message) = incoming.try_recv() else { break };
+                    ui.handle(message);
                 }
             }
             input = stdin.next(), if stdin.is_reading() => ui.input(input),
@@ -235,16 +235,20 @@ impl LineUi {
     /// Performs effects.
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            self.pending.began(&effect);
-            self.host.execute(effect);
+            let waiting = Waiting::from(&effect);
+            let id = self.host.execute(effect);
+            self.pending.begin(waiting, id);
         }
     }
 
-    /// Handles a response of the host.
-    fn handle(&mut self, response: Response) {
+    /// Handles a message of the host.
+    fn handle(&mut self, message: HostMessage) {
+        let response = match message {
+            HostMessage::Response(_, response) => *response,
+            HostMessage::Finished(id) => return self.pending.finish(id),
+        };
         self.has_changes = true;
         self.print_before(&response);
-        self.pending.ended(&response);
         self.print_lookup(&response);
         let is_resumed = matches!(response, Response::Persisted(PersistenceResponse::Resumed { .. }));
         let is_written = matches!(response, Response::Wrote(_));
@@ -305,7 +309,7 @@ impl LineUi {
             return;
         }
         let prompt = self.next_prompt();
-        let text = prompt.text(self.session.composing());
+        let text = prompt.text(self.session.input_mode());
         if !self.out.is_at(&text) {
             self.out.end_prompt();
             self.print_before_prompt(prompt);
@@ -354,13 +358,13 @@ impl LineUi {
             || session.processes().is_running()
             || session.attachments().page.is_some()
             || recording.is_some_and(|recording| recording.state == RecordingState::Transcribing)
-            || self.pending.are_open()
+            || !self.pending.is_empty()
             || self.commands.waiting.as_ref().is_some_and(|command| self.must_wait(command))
     }
 
     /// Whether a command is about the next request, and that request is not measured yet.
     fn must_wait(&self, command: &Command) -> bool {
-        let is_measured = self.session.survey() == SurveyState::Done && self.pending.has_measured();
+        let is_measured = self.session.survey() == SurveyState::Done && self.pending.is_measured();
         matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
@@ -519,8 +523,8 @@ impl LineUi {
         } else if self.session.processes().is_running() {
             self.out.line("stopping the command");
             self.session.stop_command()
-        } else if self.pending.are_open() || self.commands.waiting.is_some() {
-            self.pending.forget();
+        } else if !self.pending.is_empty() || self.commands.waiting.is_some() {
+            self.pending.clear();
             self.commands.waiting = None;
             self.out.line("The wait is cancelled.");
             Vec::new()
@@ -551,13 +555,13 @@ impl LineUi {
     }
 
     /// Finishes a write that has begun, saves everything, and prints what is pending.
-    async fn finish(&mut self, incoming: &mut mpsc::Receiver<Response>) {
+    async fn finish(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) {
         self.out.end_prompt();
         let host = self.host.clone();
         if is_writing(&self.session) {
             self.out.line("finishing the write");
-            let handle = |response| {
-                self.handle(response);
+            let handle = |message| {
+                self.handle(message);
                 is_writing(&self.session)
             };
             host.finish_write(incoming, handle).await;

@@ -1,147 +1,82 @@
-//! What is under way outside: the next line is taken when it is done, so that a script of lines does what it would do if somebody
-//! typed it and read each answer first.
+//! The effects that the next line waits for, so that a script has the same result as a user who reads each answer first.
 
-use rhumb_session::{
-    ConnectEffect, ConnectResponse, Effect, FetchEffect, FetchResponse, GitEffect, GitResponse, MentionEffect,
-    MentionResponse, PersistenceEffect, PersistenceResponse, Response,
-};
+use std::collections::HashSet;
 
-/// Something that was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PendingRequest {
-    Look,
-    Model,
-    Servers,
-    Keys,
-    LocalServers,
-    Prompt,
-    Diff,
-    Sessions,
-    Opening,
-    List,
-    Text,
-    Weigh,
-    Reread,
-    Picture,
-    Clipboard,
-}
+use rhumb_session::{ConnectEffect, Effect, FetchEffect, GitEffect, MentionEffect, PersistenceEffect, RequestId};
 
-/// What was asked for and has not come yet.
+/// The requests to the host that are not finished.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
-    open: Vec<PendingRequest>,
-    /// The newest measurement that was ordered, and the newest that came.
-    ordered: u64,
-    measured: u64,
+    awaited: HashSet<RequestId>,
+    /// The latest measurement of the next request.
+    measurement: Option<RequestId>,
 }
 
 impl PendingRequests {
-    /// Whether something is still to come.
-    pub(super) fn are_open(&self) -> bool {
-        !self.open.is_empty()
+    /// Whether the next line has to wait.
+    pub(super) fn is_empty(&self) -> bool {
+        self.awaited.is_empty()
     }
 
-    /// Whether what the next request is made of is known as it is now.
-    pub(super) fn has_measured(&self) -> bool {
-        self.measured >= self.ordered
+    /// Whether the next request is measured as it is now.
+    pub(super) fn is_measured(&self) -> bool {
+        self.measurement.is_none()
     }
 
-    /// Waits for none of it any more.
-    pub(super) fn forget(&mut self) {
-        self.open.clear();
+    /// Waits for no request any more.
+    pub(super) fn clear(&mut self) {
+        self.awaited.clear();
     }
 
-    /// Takes note of what is asked for.
-    pub(super) fn began(&mut self, effect: &Effect) {
+    /// Records that the host performs an effect of this kind.
+    pub(super) fn begin(&mut self, kind: Waiting, id: RequestId) {
+        match kind {
+            Waiting::NextLine => drop(self.awaited.insert(id)),
+            Waiting::Measurement => self.measurement = Some(id),
+            Waiting::Nothing => {}
+        }
+    }
+
+    /// Records that the host has performed an effect.
+    pub(super) fn finish(&mut self, id: RequestId) {
+        self.awaited.remove(&id);
+        self.measurement.take_if(|measurement| *measurement == id);
+    }
+}
+
+/// What waits for an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// The next line.
+    NextLine,
+    /// Commands about the next request.
+    Measurement,
+    /// Nothing: the effect has no end, or the session itself waits for it.
+    Nothing,
+}
+
+impl From<&Effect> for Waiting {
+    fn from(effect: &Effect) -> Self {
         match effect {
-            Effect::Measure(order) => self.ordered = order.generation,
-            Effect::Connecting(ConnectEffect::Search) => {
-                self.open.extend([PendingRequest::Keys, PendingRequest::LocalServers])
-            }
-            Effect::Reread(paths) => self.open.extend(paths.iter().map(|_| PendingRequest::Reread)),
-            effect => self.open.extend(pending_request(effect)),
-        }
-    }
-
-    /// Takes note of what came.
-    pub(super) fn ended(&mut self, report: &Response) {
-        if let Response::Measured { generation, .. } = report {
-            self.measured = self.measured.max(*generation);
-        }
-        if let Some(at) = self.open.iter().position(|request| ends(*request, report)) {
-            self.open.remove(at);
-        }
-    }
-}
-
-fn pending_request(effect: &Effect) -> Option<PendingRequest> {
-    Some(match effect {
-        Effect::Lookup(_) => PendingRequest::Look,
-        Effect::UseModel(_) | Effect::Connect { .. } => PendingRequest::Model,
-        Effect::FindServers => PendingRequest::Servers,
-        Effect::CopyPrompt(_) => PendingRequest::Prompt,
-        Effect::Git(GitEffect::Diff) => PendingRequest::Diff,
-        Effect::Persist(PersistenceEffect::Open(Some(_)) | PersistenceEffect::Resume { .. }) => {
-            PendingRequest::Sessions
-        }
-        Effect::Persist(PersistenceEffect::Open(None)) => PendingRequest::Opening,
-        Effect::Persist(PersistenceEffect::List(_)) => PendingRequest::List,
-        Effect::Persist(PersistenceEffect::Write(_) | PersistenceEffect::Read(_)) => PendingRequest::Text,
-        Effect::Mention(MentionEffect::Weigh { .. }) => PendingRequest::Weigh,
-        Effect::Fetch(FetchEffect::Image { .. }) => PendingRequest::Picture,
-        Effect::Fetch(FetchEffect::Clipboard { .. }) => PendingRequest::Clipboard,
-        _ => return None,
-    })
-}
-
-fn ends(request: PendingRequest, report: &Response) -> bool {
-    use PersistenceResponse as Kept;
-    match request {
-        PendingRequest::Look => matches!(report, Response::LookedUp(_) | Response::Failed(_)),
-        PendingRequest::Model => {
-            let is_missing = matches!(report, Response::Connecting(ConnectResponse::KeyMissing { .. }));
-            is_missing || matches!(report, Response::Connected { .. } | Response::Failed(_))
-        }
-        PendingRequest::Servers => matches!(report, Response::Servers(_)),
-        PendingRequest::Keys => matches!(report, Response::Connecting(ConnectResponse::Keys(_)) | Response::Failed(_)),
-        PendingRequest::LocalServers => matches!(report, Response::Connecting(ConnectResponse::Servers(_))),
-        PendingRequest::Prompt => matches!(report, Response::PromptText(_) | Response::Failed(_)),
-        PendingRequest::Diff => matches!(report, Response::Git(GitResponse::Diff(_))),
-        PendingRequest::Sessions => {
-            let ends = |kept: &Kept| {
-                matches!(
-                    kept,
-                    Kept::Resumed { .. }
-                        | Kept::OpenElsewhere { .. }
-                        | Kept::Failed(_)
-                        | Kept::Listed(..)
-                        | Kept::Off(_)
-                )
-            };
-            matches!(report, Response::Persisted(kept) if ends(kept))
-        }
-        PendingRequest::Opening => matches!(report, Response::Persisted(Kept::Opened(_) | Kept::Off(_))),
-        PendingRequest::List => {
-            matches!(report, Response::Persisted(Kept::Listed(..) | Kept::Failed(_) | Kept::Off(_)))
-        }
-        PendingRequest::Text => {
-            matches!(
-                report,
-                Response::Persisted(Kept::Written { .. } | Kept::Exists(_) | Kept::Commands { .. } | Kept::Failed(_))
-            )
-        }
-        PendingRequest::Weigh => {
-            matches!(report, Response::Mention(MentionResponse::Weighed { .. }) | Response::Failed(_))
-        }
-        PendingRequest::Reread => matches!(report, Response::Reread { .. } | Response::Failed(_)),
-        PendingRequest::Picture => {
-            matches!(
-                report,
-                Response::Fetched(FetchResponse::Image(_) | FetchResponse::NotAnImage(_)) | Response::Failed(_)
-            )
-        }
-        PendingRequest::Clipboard => {
-            matches!(report, Response::Fetched(FetchResponse::Clipboard { .. }) | Response::Failed(_))
+            Effect::Measure(_) => Self::Measurement,
+            Effect::Lookup(_)
+            | Effect::UseModel(_)
+            | Effect::Connect { .. }
+            | Effect::Connecting(ConnectEffect::Search)
+            | Effect::FindServers
+            | Effect::CopyPrompt(_)
+            | Effect::Reread(_)
+            | Effect::Git(GitEffect::Diff)
+            | Effect::Mention(MentionEffect::CountTokens { .. })
+            | Effect::Fetch(FetchEffect::Image { .. } | FetchEffect::Clipboard { .. })
+            | Effect::Persist(
+                PersistenceEffect::Open(_)
+                | PersistenceEffect::Resume { .. }
+                | PersistenceEffect::List(_)
+                | PersistenceEffect::Write(_)
+                | PersistenceEffect::Read(_),
+            ) => Self::NextLine,
+            _ => Self::Nothing,
         }
     }
 }
@@ -149,29 +84,27 @@ fn ends(request: PendingRequest, report: &Response) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rhumb_session::Failure;
 
     #[test]
-    fn what_was_asked_for_is_waited_for_until_it_comes_or_fails() {
+    fn the_next_line_waits_until_every_request_is_finished() {
         let mut pending = PendingRequests::default();
-        pending.began(&Effect::FindServers);
-        pending.began(&Effect::Git(GitEffect::Diff));
-        pending.ended(&Response::Git(GitResponse::Diff(Ok(String::new()))));
-        assert!(pending.are_open());
-        pending.ended(&Response::Servers(Vec::new()));
-        assert!(!pending.are_open());
-        pending.began(&Effect::UseModel("m".into()));
-        pending.ended(&Response::Head("main".into()));
-        assert!(pending.are_open());
-        pending.ended(&Response::Failed(Failure { message: "no".into(), hint: String::new() }));
-        assert!(!pending.are_open());
+        for (number, effect) in [(1, Effect::FindServers), (2, Effect::Git(GitEffect::Diff)), (3, Effect::Survey)] {
+            pending.begin(Waiting::from(&effect), RequestId(number));
+        }
+        pending.finish(RequestId(2));
+        assert!(!pending.is_empty());
+        pending.finish(RequestId(1));
+        assert!(pending.is_empty(), "nothing waits for the survey");
     }
 
     #[test]
-    fn what_goes_on_by_itself_is_not_waited_for() {
+    fn only_the_latest_measurement_counts() {
         let mut pending = PendingRequests::default();
-        pending.began(&Effect::Survey);
-        pending.began(&Effect::Follow(true));
-        assert!(!pending.are_open());
+        pending.begin(Waiting::Measurement, RequestId(1));
+        pending.begin(Waiting::Measurement, RequestId(2));
+        pending.finish(RequestId(1));
+        assert!(!pending.is_measured() && pending.is_empty());
+        pending.finish(RequestId(2));
+        assert!(pending.is_measured());
     }
 }

@@ -6,7 +6,7 @@ use super::text::detail;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::context::Mode;
-use rhumb_session::{Effect, ModelUse, ProcessSubject, Question, SHOW_FAULT, SessionLine, Subject};
+use rhumb_session::{Effect, ModelRole, ProcessSubject, Question, SHOW_FAULT, SessionLine, Subject};
 use rhumb_text::count;
 
 /// What the next line is.
@@ -60,7 +60,7 @@ pub(super) enum Confirmation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Choice {
     Server { api: Api, base_url: String, model: String },
-    Model(ModelUse, String),
+    Model(ModelRole, String),
     Session(i64),
 }
 
@@ -175,7 +175,7 @@ impl LineUi {
             true => "Answer with a letter, or type the next message.",
             false => "Answer with a letter. Enter alone defers the question.",
         });
-        let following = self.session.questions_that_follow();
+        let following = self.session.following_questions();
         self.out.lines((!following.is_empty()).then_some(following));
         (self.questions.shown, self.questions.told_of_waiting) = (Some(question), false);
     }
@@ -205,7 +205,7 @@ impl LineUi {
             "no" => Some('n'),
             _ => letter,
         };
-        self.session.put_first(&question);
+        self.session.ask_first(&question);
         if let Some(key) = key.filter(|key| self.session.is_choice(*key)) {
             (self.questions.asks_now, self.questions.shown) = (false, None);
             let hunk = self.session.hunk_at_fault().filter(|_| key == SHOW_FAULT);
@@ -284,11 +284,11 @@ impl LineUi {
     }
 
     /// Lists the models whose names contain the words of `query`.
-    pub(super) fn list_models(&mut self, part: ModelUse, query: &str) {
+    pub(super) fn list_models(&mut self, part: ModelRole, query: &str) {
         let matching = self.session.lookups().models.iter().filter(|row| has_words(&row.name, query));
         let rows: Vec<_> = matching
             .map(|row| {
-                let key = if row.at_hand { "" } else { ", no key for it" };
+                let key = if row.has_key { "" } else { ", no key for it" };
                 (format!("{}: {}{key}", row.name, detail(&row.detail)), Choice::Model(part, row.name.clone()))
             })
             .collect();

@@ -113,7 +113,7 @@ impl TranscriptPrinter {
                     lines.push(format!("message: {text}"));
                 }
             }
-            Entry::Again { round, of, .. } => {
+            Entry::FollowUp { round, of, .. } => {
                 self.reasoning_printed = 0;
                 lines.push(format!("The model is asked again automatically, round {round} of at most {of}."));
             }
@@ -216,7 +216,7 @@ mod tests {
         assert!(printer.new_lines(&session).is_empty(), "what was typed is not printed again");
         stream(&mut session, StreamEvent::Text("One.\nTwo.\nTh".into()));
         assert_eq!(printer.new_lines(&session), ["One."]);
-        session.tell(Level::Warning, "Careful.", "Cancel the turn.");
+        session.report(Level::Warning, "Careful.", "Cancel the turn.");
         assert_eq!(printer.new_lines(&session), ["warning: Careful.", "hint: Cancel the turn."]);
         stream(&mut session, StreamEvent::Text("ree.".into()));
         session.handle(Response::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
@@ -231,7 +231,7 @@ mod tests {
         stream(&mut session, StreamEvent::Text("One.\nTwo".into()));
         session.cancel();
         assert_eq!(printer.new_lines(&session), ["message: go", "One.", "Two", "The answer ended early: cancelled."]);
-        session.go_on();
+        session.continue_answer();
         printer.new_lines(&session);
         session.handle(Response::Asked { turn: 2, event: AskEvent::Stream(StreamEvent::Text(" and more.\n".into())) });
         session.handle(Response::Ended { turn: 2, result: Ok(Completion { finish: Finish::Stop, usage: None }) });

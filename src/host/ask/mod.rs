@@ -24,7 +24,7 @@ use rhumb_llm::{
 };
 use rhumb_llm::{Message, Role};
 use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
-use rhumb_session::{AskError, AskEvent, Choices, ContextView, Failure, Spent};
+use rhumb_session::{AskError, AskEvent, ContextView, Failure, RequestOverrides, Spent};
 use rhumb_tokens::TokenCounter;
 
 /// Minimum number of tokens that the spending cap must leave for an answer.
@@ -52,7 +52,7 @@ pub struct AskParams<'a> {
     /// Remaining budget of the spending cap; `None` without a cap.
     pub allowance: Option<Dollars>,
     /// Settings that the user changed in this session.
-    pub choices: &'a Choices,
+    pub choices: &'a RequestOverrides,
 }
 
 /// A received answer.
@@ -416,14 +416,19 @@ impl Part<'_, '_> {
 }
 
 /// The request for a prompt, with the parameters of the settings.
-pub fn llm_request(client: &ModelClient, settings: &Settings, choices: &Choices, prompt: &Prompt) -> Request {
+pub fn llm_request(
+    client: &ModelClient,
+    settings: &Settings,
+    overrides: &RequestOverrides,
+    prompt: &Prompt,
+) -> Request {
     Request {
         model: client.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
-        thinking: choices.thinking.over(settings.thinking.clone()),
+        thinking: overrides.thinking.apply(settings.thinking.clone()),
         ..Request::default()
     }
 }

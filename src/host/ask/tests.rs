@@ -99,7 +99,7 @@ async fn play(scene: Scene) -> Outcome {
         partial: scene.partial,
         counter: &counter,
         allowance: scene.allowance.map(Dollars::new),
-        choices: &Choices::default(),
+        choices: &RequestOverrides::default(),
     };
     let (events, mut arriving) = mpsc::channel(64);
     let cancel = CancellationToken::new();
@@ -297,7 +297,7 @@ async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<C
         partial: "",
         counter: &counter,
         allowance: Some(Dollars::new(allowance)),
-        choices: &Choices::default(),
+        choices: &RequestOverrides::default(),
     };
     let (events, mut arriving) = mpsc::channel(8);
     let cancel = CancellationToken::new();

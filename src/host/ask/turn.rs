@@ -31,7 +31,7 @@ impl Host {
         let Some(turn_model) = self.turn_model(&spec).await else { return };
         let spec = Arc::new(spec);
         let TurnModel { client, counter, is_main, note } = turn_model.clone();
-        if spec.who != ModelRole::Main {
+        if spec.role != ModelRole::Main {
             let event = AskEvent::Editor { model: client.model.clone(), note };
             self.respond(Response::Asked { turn, event }).await;
         }
@@ -44,7 +44,7 @@ impl Host {
             partial: &spec.partial,
             counter: &*counter,
             allowance: spec.allowance,
-            choices: &spec.choices,
+            choices: &spec.overrides,
         };
         let (events, mut arriving) = mpsc::channel(64);
         let forward = async {
@@ -100,7 +100,7 @@ impl Host {
         let chunks = view.prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
         let history: usize = chunks.map(|chunk| chunk.tokens).sum();
         let limit_of_history = history.saturating_sub(over.excess).max(MIN_HISTORY_TOKENS);
-        let chosen = spec.choices.weak_model.clone();
+        let chosen = spec.overrides.weak_model.clone();
         let request = SummaryRequest { limit: limit_of_history, allowance: spec.allowance, chosen, compact: None };
         let summarized = self.summarized(&spec.history, &request, &cancel).await;
         let next = match &summarized {
@@ -150,9 +150,10 @@ impl Host {
     /// The model of a request; `None` without a connection.
     async fn turn_model(&self, spec: &RequestSpec) -> Option<TurnModel> {
         let main = self.client()?;
-        let ModelRole::Editor(named) = spec.who.clone() else {
+        if spec.role != ModelRole::Editor {
             return Some(TurnModel { client: main, counter: self.counter(), is_main: true, note: None });
-        };
+        }
+        let named = spec.overrides.editor_model.clone();
         let host = self.clone();
         // On a thread that may block: the user's key command may run.
         let found = tokio::task::spawn_blocking(move || {

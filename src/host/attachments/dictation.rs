@@ -56,9 +56,7 @@ impl Host {
             .map_err(|error| failure(&error))?;
         let progress = |RecordingProgress { level, seconds }: RecordingProgress| {
             // A level less where many wait already.
-            self.responses
-                .try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }))
-                .ok();
+            self.responder.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }));
         };
         let (sound, limit) = speech::record(&recorder, stop, &progress).await.map_err(|error| failure(&error))?;
         self.respond(Response::Fetched(FetchResponse::RecordingEnded { number, limit })).await;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::{Host, caught, lock};
-use rhumb_session::{Clipboard, FetchEffect, FetchResponse, Response};
+use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
 
 pub(super) use images::picture_refusal;
 
@@ -70,7 +70,7 @@ impl Host {
             tokio::spawn(async move {
                 let message = "The system starts no more threads.".into();
                 let hint = "Close what you do not need.".into();
-                unstarted.respond(Response::Failed(rhumb_session::Failure { message, hint })).await;
+                unstarted.respond(EffectKind::Fetch.failed()(Failure { message, hint })).await;
             });
         }
     }

@@ -1,7 +1,5 @@
 //! A page on its way into the conversation: fetched, cut to what fits, and put behind a fence that says what it is.
 
-use tokio::sync::mpsc;
-
 use super::images::new_picture;
 use crate::host::{Host, SharedOutput, shared_output};
 use rhumb_session::context::fence_for;
@@ -65,7 +63,7 @@ impl Host {
                 told.store(bytes, std::sync::atomic::Ordering::Relaxed);
                 // A word less where many wait already.
                 let report = Response::Fetched(FetchResponse::PageProgress { number, bytes });
-                let _: Result<(), mpsc::error::TrySendError<Response>> = self.responses.try_send(report);
+                self.responder.try_send(report);
             }
         };
         fetch_page(&url, allowed, Limits::default(), &progress).await

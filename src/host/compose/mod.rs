@@ -129,7 +129,7 @@ struct ChatContents {
 impl ChatContents {
     fn read(root: &Root, spec: &RequestSpec, model: &Model) -> Self {
         let mut contents = Self::default();
-        for file in &spec.files {
+        for file in spec.files.iter() {
             match rhumb_workspace::read(root, &file.path) {
                 Ok(snapshot) => {
                     let ChatFile { path, read_only } = file.clone();

@@ -149,7 +149,7 @@ impl RequestEnv {
     /// The edit format of the model.
     fn edit_format(&self, spec: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
-        let edit_format = spec.choices.edit_format.over(self.settings.edit_format);
+        let edit_format = spec.overrides.edit_format.apply(self.settings.edit_format);
         match spec.mode {
             // The setting is for the main model. A known editor model has its own edit format.
             Mode::Editor => editor_edit_format.or(edit_format.filter(|_| !model.known)).unwrap_or(model.edit_format),

@@ -7,7 +7,7 @@ use super::connect_model;
 use crate::config::Settings;
 use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
-use rhumb_session::{ConnectEffect, ConnectResponse, Failure, NewKey, Response};
+use rhumb_session::{ConnectEffect, ConnectResponse, EffectKind, Failure, NewKey, Response};
 
 /// Maximum time for the server to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ impl Host {
                 tokio::spawn(async move {
                     host.respond(Response::Connecting(ConnectResponse::Servers(local_servers().await))).await;
                 });
-                self.blocking(Response::Failed, |host| {
+                self.blocking(EffectKind::Connecting.failed(), |host| {
                     Response::Connecting(ConnectResponse::Keys(host.shared.env.settings.key_search()))
                 });
             }
@@ -143,6 +143,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Overrides, Paths, Sources};
+    use crate::host::HostMessage;
     use crate::host::RequestEnv;
     use rhumb_session::Effect;
     use rhumb_workspace::Root;
@@ -165,41 +166,48 @@ mod tests {
         format!("http://{address}/v1")
     }
 
-    fn host(home: &Path, url: &str, responses: mpsc::Sender<Response>) -> Host {
+    fn host(home: &Path, url: &str, messages: mpsc::Sender<HostMessage>) -> Host {
         let at = || home.to_owned();
         let paths = Paths { home: at(), config: at(), cache: at(), state: at() };
         let text = format!("[providers.quay]\nbase_url = \"{url}\"\nkey_env = \"QUAY_KEY\"\n");
         std::fs::write(paths.settings_file(), text).unwrap();
         let sources = Sources { flags: Overrides::default(), env: &|_| None, paths: Some(&paths), dirs: None };
-        Host::new(Root::at(home).unwrap(), RequestEnv::new(Settings::load(&sources).unwrap()), None, responses)
+        Host::new(Root::at(home).unwrap(), RequestEnv::new(Settings::load(&sources).unwrap()), None, messages)
     }
 
     #[tokio::test]
     async fn a_refused_key_is_not_stored_and_a_good_one_connects_without_a_restart() {
         let (home, url) = (tempfile::tempdir().unwrap(), serve().await);
-        let (responses, mut incoming) = mpsc::channel(8);
-        let host = host(home.path(), &url, responses);
+        let (messages, mut incoming) = mpsc::channel(8);
+        let host = host(home.path(), &url, messages);
+        let mut next = async || loop {
+            match incoming.recv().await {
+                Some(HostMessage::Response(_, response)) => break Some(*response),
+                Some(HostMessage::Finished(_)) => {}
+                None => break None,
+            }
+        };
         let enter = |key: &str| {
             let new = NewKey { provider: "quay".into(), model: String::new(), key: SecretString::from(key) };
             host.execute(Effect::Connecting(ConnectEffect::Key(new)));
         };
         enter("sk-wrong");
-        let response = incoming.recv().await;
+        let response = next().await;
         let Some(Response::Connecting(ConnectResponse::KeyRefused(failure))) = response else { panic!("{response:?}") };
         assert!(failure.message.contains("The server refused the key (status 401)"), "{failure:?}");
         assert!(!home.path().join("credentials.toml").exists());
         enter(GOOD);
-        let response = incoming.recv().await;
+        let response = next().await;
         let Some(Response::Connecting(ConnectResponse::KeyStored { source, note, .. })) = response else {
             panic!("{response:?}")
         };
         assert!(matches!(source, KeySource::Credentials { .. }) && note.is_none(), "{source:?} {note:?}");
-        let response = incoming.recv().await;
+        let response = next().await;
         let Some(Response::Connected { model, .. }) = response else { panic!("{response:?}") };
         assert_eq!(model, "tide-7b", "the first that the server lists");
         host.execute(Effect::Connecting(ConnectEffect::Search));
         let keys = loop {
-            match incoming.recv().await {
+            match next().await {
                 Some(Response::Connecting(ConnectResponse::Keys(keys))) => break keys,
                 Some(_) => {}
                 None => panic!("no response about keys"),

@@ -9,7 +9,7 @@ use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
-use rhumb_session::{ConnectResponse, Failure, Level, LookupResponse, Response};
+use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response};
 use rhumb_text::nearest;
 
 /// Maximum number of a server's models in a message.
@@ -131,7 +131,7 @@ pub(super) fn unknown_note(model: &Model) -> (String, String) {
 impl Host {
     /// Uses another model from now on.
     pub(crate) fn use_model(self, model: String) {
-        self.blocking(Response::Failed, move |host| {
+        self.blocking(EffectKind::UseModel.failed(), move |host| {
             // A server that was found on this machine stays connected, whatever the name of the model.
             let found = host.client().filter(|client| !client.configured);
             let client = match found {
@@ -143,13 +143,14 @@ impl Host {
                     Ok(Some(client)) => client,
                     Ok(None) => return key_missing(host.shared.env.settings.maker_of(&model), model),
                     Err(error) => {
-                        return Response::Failed(Failure { message: format!("{error}."), hint: error.hint() });
+                        let failure = Failure { message: format!("{error}."), hint: error.hint() };
+                        return Response::Failed { effect: EffectKind::UseModel, failure };
                     }
                 },
             };
             let model = client.model.clone();
             let connected = host.set_client(client);
-            tokio::spawn(host.clone().warn_if_unlisted(model));
+            tokio::spawn(host.background().warn_if_unlisted(model));
             connected
         });
     }
@@ -160,7 +161,7 @@ impl Host {
         // The user may have switched to another model meanwhile.
         let Some(client) = self.client().filter(|client| client.model == model) else { return };
         if let Some((text, hint)) = unlisted(&client.provider.name(), &model, &served) {
-            self.respond(Response::LookedUp(LookupResponse::Told { level: Level::Warning, text, hint })).await;
+            self.respond(Response::LookedUp(LookupResponse::Status { level: Level::Warning, text, hint })).await;
         }
     }
 }

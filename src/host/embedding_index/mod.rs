@@ -25,7 +25,7 @@ use crate::config::{ConfigError, Consent, Embeddings, EmbeddingsSource, Settings
 use crate::store::vectors::{VectorStore, VectorsError};
 use rhumb_llm::embed::{EmbedError, Embedder, RemoteEmbedder, static_embedder};
 use rhumb_llm::models::{Catalog, Tokens};
-use rhumb_session::{Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
+use rhumb_session::{EffectKind, Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
 /// The state of the index.
@@ -75,8 +75,8 @@ impl Host {
                 indexing.declined.store(true, Ordering::SeqCst);
                 running.iter().for_each(IndexControl::cancel);
             }
-            IndexEffect::Status => self.blocking(Response::Failed, Self::index_page),
-            IndexEffect::Delete => self.blocking(Response::Failed, move |host| {
+            IndexEffect::Status => self.blocking(EffectKind::Index.failed(), Self::index_page),
+            IndexEffect::Delete => self.blocking(EffectKind::Index.failed(), move |host| {
                 let indexing = &host.shared.indexing;
                 indexing.declined.store(true, Ordering::SeqCst);
                 running.iter().for_each(IndexControl::cancel);
@@ -182,7 +182,7 @@ impl Host {
                 IndexStep::Waiting(wait, why) => IndexResponse::Waiting { wait, why },
             };
             // Progress is dropped if the channel is full.
-            drop(self.responses.try_send(Response::Indexing(response)));
+            self.responder.try_send(Response::Indexing(response));
         };
         let Indexed { vectors, embedded, aside, .. } = index(request, control, &progress).await?;
         let texts = vectors.len();
@@ -199,7 +199,8 @@ impl Host {
     fn index_page(&self) -> Response {
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read.".into();
-            return Response::Failed(Failure { message, hint: "Try again in a moment.".into() });
+            let failure = Failure { message, hint: "Try again in a moment.".into() };
+            return Response::Failed { effect: EffectKind::Index, failure };
         };
         let embedder = self.embedder();
         let settings = &self.shared.env.settings;
@@ -208,7 +209,7 @@ impl Host {
             .and_then(|folder| IndexStatus::of(settings, &survey.graph, embedder.as_ref().map(AsRef::as_ref), &folder));
         match status {
             Ok(status) => Response::LookedUp(LookupResponse::Page(Page { title: "index".into(), text: status.text() })),
-            Err(error) => Response::Failed(error.failure()),
+            Err(error) => Response::Failed { effect: EffectKind::Index, failure: error.failure() },
         }
     }
 

@@ -14,7 +14,7 @@ use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, wri
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{
-    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response,
+    ClipboardText, CustomCommands, EffectKind, Level, LookupEffect, LookupResponse, ModelRole, ModelRow, Page, Response,
 };
 use setting_rows::setting_rows;
 
@@ -47,7 +47,7 @@ impl Host {
                     });
                 });
             }
-            LookupEffect::Model { part, name } => self.respond_with(move |host| host.model_for(part, &name)),
+            LookupEffect::Model { role, name } => self.respond_with(move |host| host.model_for(role, &name)),
             LookupEffect::Settings { only, chosen } => {
                 self.respond_with(move |host| {
                     let env = &host.shared.env;
@@ -55,13 +55,13 @@ impl Host {
                     LookupResponse::Settings(rows, only.unwrap_or_default())
                 });
             }
-            LookupEffect::KeepSetting(name, value) => self.respond_with(move |host| {
+            LookupEffect::SaveSetting(name, value) => self.respond_with(move |host| {
                 let result = match host.shared.env.settings_file.as_deref() {
                     Some(file) => write_setting(file, &name, value.as_deref())
                         .map(|(file, line)| format!("{}:{line}", file.display())),
                     None => Err("no settings are written here".to_owned()),
                 };
-                LookupResponse::Kept { name, result }
+                LookupResponse::SettingSaved { name, result }
             }),
             LookupEffect::LastWrite(direction) => self.respond_with(move |host| {
                 let shared = &host.shared;
@@ -86,20 +86,20 @@ impl Host {
                 let text = rhumb_workspace::read(&host.shared.root, &path);
                 LookupResponse::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
             }),
-            LookupEffect::Sift { map, query } => {
+            LookupEffect::FilterMap { map, query } => {
                 let number = self.shared.newest_filter.fetch_add(1, Ordering::SeqCst) + 1;
                 self.respond_with(move |host| {
                     let found = map.0.filter(&query, &|| host.shared.newest_filter.load(Ordering::SeqCst) != number);
-                    LookupResponse::Sifted { map, query, found }
+                    LookupResponse::MapFiltered { map, query, found }
                 });
             }
-            LookupEffect::Whence { map, place, symbol } => self.respond_with(move |_| {
-                let whence = map.0.explain(place, symbol);
-                LookupResponse::Whence { map, place, symbol, whence }
+            LookupEffect::ExplainRank { map, file, symbol } => self.respond_with(move |_| {
+                let explanation = map.0.explain(file, symbol);
+                LookupResponse::RankExplained { map, file, symbol, explanation }
             }),
             LookupEffect::Search(question) => {
                 let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
-                self.blocking(Response::Failed, move |host| {
+                self.blocking(EffectKind::Lookup.failed(), move |host| {
                     // Whoever types on has asked again meanwhile; the answer says which question it is for.
                     let is_newest = host.shared.newest_search.load(Ordering::SeqCst) == number;
                     let hits = if is_newest { host.search_known(&question) } else { Some(Vec::new()) };
@@ -114,7 +114,7 @@ impl Host {
     }
 
     fn respond_with(self, look: impl FnOnce(&Self) -> LookupResponse + Send + 'static) {
-        self.blocking(Response::Failed, move |host| Response::LookedUp(look(host)));
+        self.blocking(EffectKind::Lookup.failed(), move |host| Response::LookedUp(look(host)));
     }
 
     /// The models that the connected server lists; none where it has no list, or is too slow with it.
@@ -133,29 +133,29 @@ impl Host {
         let mut rows = Vec::new();
         for name in served {
             let facts = catalog.find(name);
-            rows.push(ModelRow { name: name.clone(), detail: detail(&facts), at_hand: true });
+            rows.push(ModelRow { name: name.clone(), detail: detail(&facts), has_key: true });
         }
         for (alias, meant) in short_names(settings, catalog) {
-            let at_hand = !is_elsewhere && keys.has_key(&meant);
-            rows.push(ModelRow { name: alias, detail: format!("→ {meant}"), at_hand });
+            let has_key = !is_elsewhere && keys.has_key(&meant);
+            rows.push(ModelRow { name: alias, detail: format!("→ {meant}"), has_key });
         }
         // A server of the user's own knows its models by names of its own.
         let named = if is_elsewhere { Vec::new() } else { catalog.names() };
         for name in named {
-            let at_hand = keys.has_key(&name);
-            rows.push(ModelRow { detail: detail(&catalog.find(&name)), name, at_hand });
+            let has_key = keys.has_key(&name);
+            rows.push(ModelRow { detail: detail(&catalog.find(&name)), name, has_key });
         }
         let mut known = BTreeSet::new();
         rows.retain(|row| known.insert(row.name.clone()));
-        rows.sort_by_key(|row| !row.at_hand);
+        rows.sort_by_key(|row| !row.has_key);
         rows
     }
 
     /// Whether the model can be asked to do its part, in words.
-    fn model_for(&self, part: ModelUse, name: &str) -> LookupResponse {
-        let told = |level, text: String, hint: String| LookupResponse::Told { level, text, hint };
+    fn model_for(&self, role: ModelRole, name: &str) -> LookupResponse {
+        let told = |level, text: String, hint: String| LookupResponse::Status { level, text, hint };
         let env = &self.shared.env;
-        let work = part.work();
+        let work = role.work();
         let Some(main) = self.client() else {
             return told(Level::Warning, format!("{name} {work}, once a model is connected."), String::new());
         };
@@ -245,7 +245,7 @@ fn trust_page(settings: &Settings) -> LookupResponse {
     let waiting = &settings.layers.unapproved;
     if waiting.is_empty() {
         let text = "This repository's settings propose nothing that waits for an approval.".into();
-        return LookupResponse::Told { level: Level::Info, text, hint: String::new() };
+        return LookupResponse::Status { level: Level::Info, text, hint: String::new() };
     }
     let mut text =
         String::from("This repository proposes settings that cost, send or run something. None of them is used.\n\n");

@@ -27,21 +27,21 @@ pub(super) fn setting_rows(settings: &Settings, file: Option<&Path>, chosen: &[(
             rows.push(SettingRow {
                 value: value.clone(),
                 origin: "this session".into(),
-                place: place(),
+                location: place(),
                 ..row(setting)
             });
         } else if said.is_empty() {
-            rows.push(SettingRow { place: place(), ..row(setting) });
+            rows.push(SettingRow { location: place(), ..row(setting) });
         } else if setting.kind == SettingKind::List {
             // What several files say of a list adds up.
             let values: Vec<String> = said.iter().map(|entry| written(&entry.shown())).collect();
             let origins: Vec<String> = said.iter().map(|entry| entry.origin.to_string()).collect();
-            let is_kept = said.iter().any(|entry| is_own(&entry.origin));
+            let is_saved = said.iter().any(|entry| is_own(&entry.origin));
             rows.push(SettingRow {
                 value: values.join(" + "),
                 origin: origins.join(", "),
-                place: place(),
-                is_kept,
+                location: place(),
+                is_saved,
                 ..row(setting)
             });
         } else {
@@ -49,8 +49,8 @@ pub(super) fn setting_rows(settings: &Settings, file: Option<&Path>, chosen: &[(
                 name: entry.name.clone(),
                 value: written(&entry.shown()),
                 origin: entry.origin.to_string(),
-                place: place(),
-                is_kept: is_own(&entry.origin),
+                location: place(),
+                is_saved: is_own(&entry.origin),
                 ..row(setting)
             }));
         }
@@ -66,8 +66,8 @@ fn row(setting: &Setting) -> SettingRow {
         origin: "default".to_owned(),
         default: setting.default.to_owned(),
         help: setting.help.to_owned(),
-        place: String::new(),
-        is_kept: false,
+        location: String::new(),
+        is_saved: false,
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(rows.len(), SETTINGS.len());
         let told = |name: &str| {
             let row = rows.iter().find(|row| row.name == name).unwrap();
-            format!("{} from {} at {}", row.value, row.origin, row.place)
+            format!("{} from {} at {}", row.value, row.origin, row.location)
         };
         assert_eq!(told("map_tokens"), "1024 from RHUMB_MAP_TOKENS at /nowhere/rhumb.toml:1");
         assert_eq!(told("thinking"), "8000 from this session at /nowhere/rhumb.toml:1");

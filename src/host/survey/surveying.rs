@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};
-use rhumb_session::{Failure, Response};
+use rhumb_session::{EffectKind, Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 
@@ -69,7 +69,7 @@ impl Host {
         };
         let survey = Arc::new(survey);
         let note = gone(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
-        self.respond_now(Response::LeftOut { unread: survey.unread, total: survey.files.len() });
+        self.respond_now(Response::Unread { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
         if self.shared.prepares {
@@ -97,14 +97,14 @@ impl Host {
             }
             SurveyStep::Provisional(graph) => {
                 *lock(&self.shared.sketch) = Some(graph);
-                self.respond_now(Response::Sketched);
+                self.respond_now(Response::ProvisionalMap);
             }
             // Progress that nobody has time for is not worth waiting.
             SurveyStep::Listing(done) if long => {
-                drop(self.responses.try_send(Response::SurveyProgress { done, total: 0 }));
+                self.responder.try_send(Response::SurveyProgress { done, total: 0 });
             }
             SurveyStep::Reading(done, total) if long => {
-                drop(self.responses.try_send(Response::SurveyProgress { done, total }));
+                self.responder.try_send(Response::SurveyProgress { done, total });
             }
             SurveyStep::Listing(_) | SurveyStep::Reading(..) => {}
         }
@@ -117,7 +117,7 @@ impl Host {
             if !follow {
                 *lock(&self.shared.watch) = None;
             } else if let Err(failure) = self.start_watch() {
-                self.respond_now(Response::Failed(failure));
+                self.respond_now(Response::Failed { effect: EffectKind::WatchFiles, failure });
             }
         });
     }

@@ -264,7 +264,7 @@ impl App {
     fn follow_message(&mut self, entry: usize) -> Vec<Task> {
         match self.session.transcript().get(entry) {
             Some(Entry::Ran(_)) => self.open_log_of(entry),
-            Some(Entry::Shared { text, .. } | Entry::Again { text, .. } | Entry::User { text, .. })
+            Some(Entry::Shared { text, .. } | Entry::FollowUp { text, .. } | Entry::User { text, .. })
                 if text.lines().count() > 1 =>
             {
                 let title = if let Some(Entry::Shared { title, .. }) = self.session.transcript().get(entry) {
@@ -443,7 +443,7 @@ impl App {
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Thoughts(_)) => self.toggle_thoughts_of(stop_id.entry),
             Some(_) if matches!(entry, Some(Entry::Ran(_))) => self.open_log_of(stop_id.entry),
-            Some(_) if matches!(entry, Some(Entry::Again { .. } | Entry::Shared { .. })) => {
+            Some(_) if matches!(entry, Some(Entry::FollowUp { .. } | Entry::Shared { .. })) => {
                 return self.follow_message(stop_id.entry);
             }
             Some(_) if double || self.chat.reading.on => {
@@ -575,7 +575,7 @@ impl App {
 
     /// The reason why a citation leads nowhere.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
-        match self.chat.citing.aim(entry, citation) {
+        match self.chat.citing.target(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
             CitationTarget::Beyond(path, 1) => Some(format!("{path} has 1 line: there is no {}", citation.name())),
             CitationTarget::Beyond(path, lines) => {
@@ -597,7 +597,7 @@ impl App {
         let here = all.iter().position(is_it).map_or(0, |at| at + 1);
         let (before, behind) = all.split_at(here.min(all.len()));
         for other in behind.iter().chain(before).filter(|other| !is_it(other)) {
-            if !self.chat.citing.aim(entry, other).is_broken() {
+            if !self.chat.citing.target(entry, other).is_broken() {
                 places.extend(
                     self.places_of(entry, other)
                         .into_iter()
@@ -619,7 +619,7 @@ impl App {
             end: Some(citation.last),
             name: String::new(),
         };
-        match self.chat.citing.aim(entry, citation) {
+        match self.chat.citing.target(entry, citation) {
             CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths) => paths.iter().map(place).collect(),
             CitationTarget::Beyond(path, lines) => {
                 vec![Place::at(&path, Some(lines), &format!("no line {}, this is the end", citation.last))]

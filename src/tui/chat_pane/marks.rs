@@ -61,7 +61,7 @@ fn marks(app: &App, entry: usize) -> Vec<Mark<'_>> {
     let all = app.chat.citing.of(entry).iter().enumerate();
     let mut marks: Vec<Mark<'_>> = all
         .filter_map(|(at, citation)| {
-            let is_nowhere = app.chat.citing.aim(entry, citation).is_broken();
+            let is_nowhere = app.chat.citing.target(entry, citation).is_broken();
             let style = if is_nowhere { broken } else { link };
             let is_here = current.is_some_and(|current| current.is_same(citation));
             let style = if is_here { style.patch(app.theme().style(Role::Selection)) } else { style };

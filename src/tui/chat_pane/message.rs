@@ -54,7 +54,7 @@ impl Key {
         let is_streaming = matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
         let bytes = match entry {
             Entry::Cleared => 0,
-            Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.len(),
+            Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => text.len(),
             Entry::Ran(ran) => ran.tail.len(),
             Entry::Answer(answer) => answer.text.len(),
             Entry::Status(notice) => notice.text.len() + notice.hint.len(),
@@ -117,7 +117,7 @@ impl Message {
         self.lines = match entry {
             Entry::User { text, mode, .. } => marked(text, mode_mark(*mode), Role::User, columns, theme),
             Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, scene),
-            Entry::Again { text, round, of, .. } => {
+            Entry::FollowUp { text, round, of, .. } => {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
                 [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
             }

@@ -172,7 +172,7 @@ fn draw_composer(app: &App, news: Option<Line<'_>>, frame: &mut Frame<'_>, area:
     let focused = app.focus == Pane::Chat && app.overlays.is_empty() && !app.chat.reading.on;
     let role = if focused { Role::BorderFocused } else { Role::Border };
     let mut rule = Block::new().borders(Borders::TOP).border_style(app.theme().style(role));
-    let title = match app.session.composing() {
+    let title = match app.session.input_mode() {
         _ if app.chat.reading.rerun.is_some() => format!(" {} ", app.rerun_title().unwrap_or_default()),
         Mode::Code => String::new(),
         Mode::Editor => " the plan, for the editor model ".to_owned(),
@@ -381,7 +381,7 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     let opens = if takes_enter { " · Enter shows more" } else { "" };
     let choices = format!("{}{opens}", choices.join(" · "));
     lines.extend(hanging(&choices, "  ", width.saturating_sub(2), app.theme().style(Role::Key)));
-    let follow = app.session.questions_that_follow();
+    let follow = app.session.following_questions();
     if !follow.is_empty() {
         let line = format!("  {}", sanitize::visible_line(&follow));
         lines.push(clipped(&line, width, app.theme().style(Role::Muted)));
@@ -401,7 +401,7 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
     let way_in = format!(" · {key} opens it");
     let room = usize::from(width).saturating_sub(width::columns(&way_in));
     let title = format!("? {}", sanitize::visible_line(&question.title));
-    let follow = app.session.questions_that_follow();
+    let follow = app.session.following_questions();
     let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
     let line = format!("{}{way_in}{follow}", width::clip(&title, room));
     clipped(&line, width, app.theme().style(Role::Warning))

@@ -99,7 +99,7 @@ impl Search {
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
-            Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => {
+            Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => {
                 self.needle.is_match(text)
             }
             entry => self.needle.is_match(&text_of(entry)),
@@ -378,7 +378,7 @@ pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
 pub(crate) fn text_of(entry: &Entry) -> String {
     let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
     match entry {
-        Entry::User { text, .. } | Entry::Again { text, .. } | Entry::Shared { text, .. } => text.clone(),
+        Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => text.clone(),
         Entry::Answer(answer) => answer.text.clone(),
         Entry::Status(notice) => with(&notice.text, &notice.hint),
         Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),

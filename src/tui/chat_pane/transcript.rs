@@ -416,7 +416,7 @@ mod tests {
         let (seen, from_bottom) = (test.seen(), test.app.chat.from_bottom);
         assert!(seen.contains("message") && !seen.contains("message 99"), "{seen}");
         for line in 0..30 {
-            test.app.session.tell(Level::Info, format!("notice {line}"), "");
+            test.app.session.report(Level::Info, format!("notice {line}"), "");
             test.frame();
             assert_eq!(test.seen(), seen);
         }
@@ -431,7 +431,7 @@ mod tests {
     #[test]
     fn a_long_message_of_the_program_shows_its_first_lines_and_how_to_read_the_rest() {
         let text: String = (1..=20).map(|line| format!("detail {line}\n")).collect();
-        let mut test = TestScreen::new([Entry::Again { text, round: 1, of: 3, answered: true }]);
+        let mut test = TestScreen::new([Entry::FollowUp { text, round: 1, of: 3, answered: true }]);
         test.frame();
         let seen = test.seen();
         assert!(seen.contains("detail 1\n") && seen.contains("detail 8\n"), "{seen}");
@@ -504,8 +504,8 @@ mod tests {
         test.frame();
         test.scroll(20);
         assert_eq!(test.cache.chat.news, 0);
-        test.app.session.tell(Level::Info, "one", "");
-        test.app.session.tell(Level::Info, "two", "");
+        test.app.session.report(Level::Info, "one", "");
+        test.app.session.report(Level::Info, "two", "");
         test.frame();
         assert_eq!(test.cache.chat.news, 4);
         test.screen.backend_mut().resize(60, 24);

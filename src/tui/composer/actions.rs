@@ -104,7 +104,7 @@ impl App {
             return;
         }
         if self.composer.is_empty() {
-            match self.session.composing() {
+            match self.session.input_mode() {
                 // A plan is there to be changed.
                 Mode::Editor => self.composer.open(&draft),
                 _ => self.composer.set(&draft),
@@ -152,7 +152,7 @@ impl App {
 
     pub(crate) fn edit_failed(&mut self, message: String) -> Vec<Task> {
         let hint = "The setting editor names another one; so do VISUAL and EDITOR.";
-        self.session.tell(Level::Error, message, hint);
+        self.session.report(Level::Error, message, hint);
         Vec::new()
     }
 }

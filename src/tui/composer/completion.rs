@@ -53,7 +53,7 @@ impl Completion {
             Response::LookedUp(_)
                 | Response::Persisted(PersistenceResponse::Names(_))
                 | Response::Listed(_)
-                | Response::Sketched
+                | Response::ProvisionalMap
                 | Response::Surveyed { .. }
         );
     }

@@ -24,7 +24,7 @@ impl App {
                 self.hint.set("looking …");
                 return run(vec![Effect::Lookup(LookupEffect::Doctor { terminal: self.terminal_facts() })]);
             }
-            Command::Report(title) => return run(self.session.report_fault(title, self.terminal_facts())),
+            Command::Report(title) => return run(self.session.request_fault_report(title, self.terminal_facts())),
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
@@ -47,7 +47,7 @@ impl App {
     fn copy_answer(&mut self) {
         match self.session.last_answer() {
             Some(clip) => self.session.copy(clip),
-            None => self.session.tell(Level::Warning, "There is no answer to copy yet.", ""),
+            None => self.session.report(Level::Warning, "There is no answer to copy yet.", ""),
         }
     }
 
@@ -85,7 +85,7 @@ impl App {
                 run(effects)
             }
             Err(error) => {
-                self.session.tell(Level::Error, error.to_string(), error.hint());
+                self.session.report(Level::Error, error.to_string(), error.hint());
                 Vec::new()
             }
         }

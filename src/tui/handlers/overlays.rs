@@ -1,8 +1,8 @@
 //! Handlers of overlays: previews, inputs, rankings, choices in lists, and the notices of the session.
 
 use rhumb_session::{
-    Command, ConnectRequest, Connection, Effect, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse,
-    NewKey, Notice, PersistenceResponse, Response,
+    Command, ConnectRequest, Connection, Effect, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect,
+    LookupResponse, NewKey, Notice, PersistenceResponse, Response,
 };
 
 use crate::tui::action::{Action, Pane};
@@ -103,7 +103,7 @@ impl App {
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(open) = self.overlays.top_as::<AskBox>()
-            && !self.session.put_first(open.asked())
+            && !self.session.ask_first(open.asked())
         {
             self.overlays.close();
             self.hint.set("the open question is answered");
@@ -182,10 +182,10 @@ impl App {
         let Some(search) = self.code_search() else { return };
         match report {
             Response::LookedUp(LookupResponse::Found { question, hits }) => search.found(question, hits.as_deref()),
-            Response::Sketched | Response::Symbols(_) | Response::Indexing(IndexResponse::Ready { .. }) => {
+            Response::ProvisionalMap | Response::Symbols(_) | Response::Indexing(IndexResponse::Ready { .. }) => {
                 search.again()
             }
-            Response::Failed(_) => search.failed(),
+            Response::Failed { effect: EffectKind::Lookup, .. } => search.failed(),
             _ => {}
         }
     }
@@ -314,7 +314,9 @@ mod tests {
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_edit::{FileChange, FileProposal, Proposal};
-    use rhumb_session::{Choice, Connection, NamedFile, ProcessSubject, Question, Session, SharedText, Subject};
+    use rhumb_session::{
+        Choice, Connection, FileQuestion, NamedFile, ProcessSubject, Question, Session, SharedText, Subject,
+    };
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
@@ -378,7 +380,7 @@ mod tests {
     fn an_offer_of_files_does_not_hide_the_review_from_enter() {
         let mut app = app();
         let file = NamedFile { path: "a.py".into(), symbol: None };
-        let subject = Subject::Mentioned { files: vec![file] };
+        let subject = Subject::Files(FileQuestion::Mentioned(vec![file]));
         let choices = vec![Choice::new('y', "add it"), Choice::new('n', "no")];
         let title = "Your message mentions a.py (7 tokens).".to_owned();
         app.session.questions_mut().push_back(Question { subject, title, text: String::new(), choices });

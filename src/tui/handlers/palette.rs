@@ -147,8 +147,10 @@ impl App {
             Action::StopReading if session.is_stopping() => Some("it is already stopping"),
             Action::ReadOn if matches!(session.survey(), SurveyState::Reading(..)) => Some("it is still being read"),
             Action::ReadOn if !matches!(session.survey(), SurveyState::Partial(..)) => Some("no file was left out"),
-            Action::BuildIndex if session.index().is_made() => Some("the index is already being built"),
-            Action::PauseIndex | Action::CancelIndex if !session.index().is_made() => Some("no index is being built"),
+            Action::BuildIndex if session.index().is_building() => Some("the index is already being built"),
+            Action::PauseIndex | Action::CancelIndex if !session.index().is_building() => {
+                Some("no index is being built")
+            }
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane already has the whole screen"),
             Action::GrowPane | Action::ShrinkPane if self.layout.places().borders.is_empty() => {
                 Some("there is no border")
@@ -278,7 +280,7 @@ mod tests {
         typed(&mut app, "Enter 2 0 4 8 Enter");
         assert_eq!((app.session.map().tokens, app.overlays.is_empty()), (Some(2_048), true));
         typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
-        assert!(app.overlays.is_empty() && app.session.choices().lines()[0].1 == "\"whole\"");
+        assert!(app.overlays.is_empty() && app.session.overrides().settings()[0].1 == "\"whole\"");
     }
 
     #[test]

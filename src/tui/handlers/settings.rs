@@ -1,6 +1,6 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
-use rhumb_session::{Level, ModelUse, SettingKind, SettingRow, parse_command};
+use rhumb_session::{Level, ModelRole, SettingKind, SettingRow, parse_command};
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
@@ -89,15 +89,15 @@ impl App {
     }
 
     fn confirm_keeping(&mut self, row: &SettingRow, value: &str, when: &str) {
-        if row.place.is_empty() {
+        if row.location.is_empty() {
             return self
                 .hint
                 .set(format!("{} cannot be changed here: no settings are written in this session", row.name));
         }
-        let how = if row.is_kept { "in place of the value there" } else { "as a new line" };
+        let how = if row.is_saved { "in place of the value there" } else { "as a new line" };
         let text = [
             format!("{} = {value}", row.name),
-            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.place),
+            format!("is written to {}, {how}. All else in the file stays as it is, comments too.", row.location),
             when.to_owned(),
         ];
         let confirmed_action = ConfirmedAction::Keep(row.name.clone(), Some(value.to_owned()));
@@ -108,13 +108,13 @@ impl App {
 
     /// Asks whether to remove a setting from the user's file.
     pub(crate) fn confirm_forgetting(&mut self, row: &SettingRow) {
-        if !row.is_kept || row.place.is_empty() || row.kind == SettingKind::Tables {
+        if !row.is_saved || row.location.is_empty() || row.kind == SettingKind::Tables {
             return self.hint.set(format!("{} is not in a file of yours that can be changed here", row.name));
         }
         let default =
             if row.default.is_empty() { "nothing is set".to_owned() } else { format!("it is {}", row.default) };
         let text = [
-            format!("{} = {} is taken out of {}.", row.name, row.value, row.place),
+            format!("{} = {} is taken out of {}.", row.name, row.value, row.location),
             format!("From the next start on {default}, unless something else sets it."),
         ];
         let question = Confirm::new("back to the default?", text)
@@ -130,10 +130,10 @@ impl App {
         if let Some(list) = self.overlays.top_as_mut::<SettingsList>()
             && let Some(row) = list.row(&name).cloned()
         {
-            let origin = if value.is_some() { row.place.as_str() } else { "default" };
+            let origin = if value.is_some() { row.location.as_str() } else { "default" };
             list.change(&name, value.as_deref().unwrap_or(&row.default), origin);
         }
-        tasks.extend(run(self.session.keep_setting(name, value)));
+        tasks.extend(run(self.session.save_setting(name, value)));
         tasks
     }
 
@@ -197,12 +197,12 @@ fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
 impl App {
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
-            self.session.tell(Level::Info, "There is no map yet: the repository is still being read.", "");
+            self.session.report(Level::Info, "There is no map yet: the repository is still being read.", "");
             return;
         };
         if map.text.trim().is_empty() {
             let hint = "/map-tokens N gives it tokens.";
-            self.session.tell(
+            self.session.report(
                 Level::Info,
                 "The map is empty: it has no tokens, or no file has anything to show.",
                 hint,
@@ -213,11 +213,11 @@ impl App {
         self.overlays.show(TextView::new(&title, &map.text));
     }
 
-    pub(crate) fn open_models(&mut self, part: ModelUse, query: &str) {
+    pub(crate) fn open_models(&mut self, part: ModelRole, query: &str) {
         let models = &self.session.lookups().models;
         if models.is_empty() {
             let hint = "rhumb models lists those that are known; /model NAME asks one by its name.";
-            self.session.tell(Level::Info, "The server has no list of its models.", hint);
+            self.session.report(Level::Info, "The server has no list of its models.", hint);
         } else {
             self.overlays.show(Menu::models(models, part, query));
         }
@@ -253,8 +253,8 @@ mod tests {
             origin: "default".into(),
             default: setting.default.into(),
             help: setting.help.into(),
-            place: "/home/me/rhumb.toml:3".into(),
-            is_kept: false,
+            location: "/home/me/rhumb.toml:3".into(),
+            is_saved: false,
         }
     }
 
@@ -285,7 +285,7 @@ mod tests {
         press(&mut app, "Enter");
         assert!(app.overlays.is_top::<Confirm>());
         let tasks = press(&mut app, "y");
-        let order = LookupEffect::KeepSetting("test".into(), Some("true".into()));
+        let order = LookupEffect::SaveSetting("test".into(), Some("true".into()));
         assert_eq!(tasks, [Task::Run(Effect::Lookup(order))]);
         assert!(app.overlays.is_top::<SettingsList>(), "back where one was");
     }
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn nothing_is_written_without_a_yes_or_where_no_file_is_meant() {
-        let mut app = app(vec![SettingRow { place: String::new(), ..row("test", "false") }]);
+        let mut app = app(vec![SettingRow { location: String::new(), ..row("test", "false") }]);
         assert_eq!(press(&mut app, "Enter y"), []);
         assert!(app.overlays.is_top::<SettingsList>());
     }
@@ -315,7 +315,7 @@ mod showing_tests {
     use crate::tui::key;
     use crate::tui::overlay::PasteBox;
     use crate::tui::theme::{ColorDepth, Theme};
-    use rhumb_session::{Connection, LookupResponse, ModelRow, ModelUse, Page, Response, Session};
+    use rhumb_session::{Connection, LookupResponse, ModelRole, ModelRow, Page, Response, Session};
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -356,11 +356,11 @@ mod showing_tests {
     #[test]
     fn models_are_chosen_from_a_list() {
         let mut app = app();
-        let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), at_hand: true };
+        let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), has_key: true };
         let rows = vec![row("tide-7b"), row("ebb-3b")];
         app.session.set_connection(Connection::Remote { model: "x".into(), host: "h".into() });
-        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelUse::Weak, "ebb".into())) }));
+        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelRole::Weak, "ebb".into())) }));
         press(&mut app, "Enter");
-        assert_eq!(app.session.choices().weak_model.as_deref(), Some("ebb-3b"));
+        assert_eq!(app.session.overrides().weak_model.as_deref(), Some("ebb-3b"));
     }
 }

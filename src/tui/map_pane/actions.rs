@@ -121,7 +121,7 @@ impl App {
 
     /// Stops reading the repository.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
-        run(self.session.stop_reading().unwrap_or_default())
+        run(self.session.stop_indexing().unwrap_or_default())
     }
 
     /// Handles a click on a row. A double click opens it.
@@ -268,16 +268,16 @@ impl App {
     /// Requests the matches if the filter or the map has changed.
     pub(crate) fn update_map_filter(&mut self) -> Option<Task> {
         let (map, query) = self.map.next_filter_request()?;
-        Some(Task::Run(Effect::Lookup(LookupEffect::Sift { map: MapIdentity(map), query })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::FilterMap { map: MapIdentity(map), query })))
     }
 
     /// Passes filter results and explanations to the pane.
     pub(crate) fn note_for_map(&mut self, report: &Response) {
         match report {
-            Response::LookedUp(LookupResponse::Sifted { map, query, found }) => {
+            Response::LookedUp(LookupResponse::MapFiltered { map, query, found }) => {
                 self.map.filtered(&map.0, query, found.clone());
             }
-            Response::LookedUp(LookupResponse::Whence { map, place, symbol, whence }) => {
+            Response::LookedUp(LookupResponse::RankExplained { map, file: place, symbol, explanation: whence }) => {
                 if let Some(why) = self.overlays.top_as_mut::<ExplanationView>() {
                     why.answer(map, (*place, *symbol), whence);
                 }
@@ -292,14 +292,14 @@ impl App {
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
         let map = MapIdentity(map);
         self.overlays.show(ExplanationView::new(&map, place, symbol));
-        vec![Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol }))]
+        vec![Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol }))]
     }
 
     /// Requests the explanation again for a newer map.
     pub(crate) fn update_explanation(&mut self) -> Option<Task> {
         let map = MapIdentity(self.ranked_map()?.clone());
         let (place, symbol) = self.overlays.top_as_mut::<ExplanationView>()?.follow(&map)?;
-        Some(Task::Run(Effect::Lookup(LookupEffect::Whence { map, place, symbol })))
+        Some(Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol })))
     }
 
     /// Shows the file or the definition under the cursor.

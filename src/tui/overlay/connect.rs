@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
-use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelUse, NewKey};
+use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelRole, NewKey};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
@@ -375,7 +375,7 @@ impl Row {
             Self::Provider(provider) if provider.found.is_none() => return None,
             Self::Provider(KeyedProvider { name, default_model, .. }) => {
                 let default = format!("{name}/{default_model}");
-                Reply::Model(ModelUse::Main, if model.is_empty() { default } else { model.to_owned() })
+                Reply::Model(ModelRole::Main, if model.is_empty() { default } else { model.to_owned() })
             }
             Self::SearchAgain => Reply::SearchConnections,
             Self::WithoutModel => Reply::Close,

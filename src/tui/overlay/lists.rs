@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_llm::LocalServer;
-use rhumb_session::{ModelRow, ModelUse, Session, SessionLine, SettingRow, Speaker};
+use rhumb_session::{ModelRole, ModelRow, Session, SessionLine, SettingRow, Speaker};
 use rhumb_text::{sanitize, width};
 
 use super::file_peek::{draw_file_peek, draw_session_peek};
@@ -168,14 +168,14 @@ impl Menu {
     }
 
     /// The models, filtered by `query`.
-    pub fn models(rows: &[ModelRow], part: ModelUse, query: &str) -> Self {
+    pub fn models(rows: &[ModelRow], part: ModelRole, query: &str) -> Self {
         let title = match part {
-            ModelUse::Main => "models: which one answers",
-            ModelUse::Weak => "models: which one writes summaries and commit messages",
-            ModelUse::Editor => "models: which one writes the edits in architect mode",
+            ModelRole::Main => "models: which one answers",
+            ModelRole::Weak => "models: which one writes summaries and commit messages",
+            ModelRole::Editor => "models: which one writes the edits in architect mode",
         };
         let names = rows.iter().map(|row| row.name.clone());
-        let dimmed = rows.iter().map(|row| !row.at_hand).collect();
+        let dimmed = rows.iter().map(|row| !row.has_key).collect();
         let mut picker = Picker::new(title, names.clone().collect()).details(columns(rows)).dimmed(dimmed);
         picker.set_query(query);
         Self::new(picker, names.map(|name| Reply::Model(part, name)))
@@ -243,7 +243,7 @@ fn columns(rows: &[ModelRow]) -> Vec<String> {
     let wide = |at: usize| parts.iter().flatten().map(|parts| width::columns(parts[at])).max().unwrap_or(0);
     let wides = [wide(0), wide(1), wide(2)];
     let row = |(row, parts): (&ModelRow, &Option<[&str; 3]>)| {
-        let key = if row.at_hand { "      " } else { "no key" };
+        let key = if row.has_key { "      " } else { "no key" };
         let told = match parts {
             Some([window, input, output]) => {
                 let [wide, wide_in, wide_out] = wides;
@@ -416,8 +416,8 @@ impl Rows for Settings {
             (Role::Muted, format!("default  {}", or(&row.default, "none"))),
             (Role::Muted, format!("takes    {}", row.kind.expected())),
         ];
-        if !row.place.is_empty() {
-            told.push((Role::Muted, format!("kept in  {}", row.place)));
+        if !row.location.is_empty() {
+            told.push((Role::Muted, format!("kept in  {}", row.location)));
         }
         let lines = told.iter().flat_map(|(role, text)| {
             wrapped(&sanitize::visible_line(text), " ", area.width.saturating_sub(2), theme.style(*role))
@@ -508,7 +508,7 @@ mod tests {
 
     #[test]
     fn windows_and_prices_stand_below_each_other() {
-        let row = |detail: &str, at_hand| ModelRow { name: "m".into(), detail: detail.into(), at_hand };
+        let row = |detail: &str, has_key| ModelRow { name: "m".into(), detail: detail.into(), has_key };
         let rows = [row("200k · $3 in, $15 out", true), row("1.0M · $0.25 in, $2 out", false), row("→ claude", true)];
         assert_eq!(
             columns(&rows),

@@ -23,7 +23,7 @@ use ratatui::layout::{Constraint, Flex, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_llm::models::Api;
-use rhumb_session::{ClipboardText, ModelUse, NewKey, Notice, Session, SettingRow};
+use rhumb_session::{ClipboardText, ModelRole, NewKey, Notice, Session, SettingRow};
 
 use super::action::Action;
 use super::coloring::Coloring;
@@ -242,7 +242,7 @@ pub enum Reply {
     /// Copy this to the clipboard. The overlay stays open.
     Copy(ClipboardText),
     StopRun(u64),
-    Model(ModelUse, String),
+    Model(ModelRole, String),
     Theme(String),
     /// Run this action, or this command if it begins with a slash.
     Run(String),

@@ -193,7 +193,7 @@ impl App {
     ) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
             let told = "The conflict markers are still in the text, so it was not used.";
-            self.session.tell(Level::Warning, told, "Remove the markers. The text is in the composer.");
+            self.session.report(Level::Warning, told, "Remove the markers. The text is in the composer.");
             return self.keep_text(draft, text, "the conflict markers are still in the text");
         }
         let review = self.session.review_mut();
@@ -220,7 +220,7 @@ impl App {
     }
 
     fn keep_in_composer(&mut self, told: String, text: &str) -> Vec<Task> {
-        self.session.tell(Level::Warning, told, "It is in the composer.");
+        self.session.report(Level::Warning, told, "It is in the composer.");
         self.focus = Pane::Chat;
         self.typed(|app| app.composer.append(text))
     }
@@ -466,7 +466,7 @@ impl App {
                     Err(error) => {
                         let hint = "Choose another place, or place it with the editor.";
                         let text = format!("The edit of {path} was not placed: {error}.");
-                        self.session.tell(Level::Warning, text, hint);
+                        self.session.report(Level::Warning, text, hint);
                         self.hint.set(format!("not placed: {error}"));
                         let is_stale = error == PlaceError::Stale;
                         is_stale.then(|| Task::Run(Effect::Reread(vec![path]))).into_iter().collect()

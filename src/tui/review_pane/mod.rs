@@ -18,6 +18,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
 use rhumb_session::StreamedEdit;
+use rhumb_session::StreamedLine;
 use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
@@ -269,11 +270,14 @@ fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
 /// The last `wanted` screen lines of an edit.
 fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
     let mut lines: Vec<Line<'static>> = Vec::new();
-    for (added, text) in edit.lines.iter().rev() {
+    for line in edit.lines.iter().rev() {
         if lines.len() >= wanted {
             break;
         }
-        let sign = if *added { "  + " } else { "  - " };
+        let (sign, text) = match line {
+            StreamedLine::Added(text) => ("  + ", text),
+            StreamedLine::Removed(text) => ("  - ", text),
+        };
         let mut styled = StyledText::new();
         let shown = text.get(..text.floor_char_boundary(2_000)).unwrap_or_default();
         styled.push(&sanitize::visible_line(shown), muted);

@@ -80,7 +80,7 @@ impl App {
     pub fn set_themes(&mut self, themes: Themes, choice: ThemeChoice, light_background: bool) {
         (self.themes.choice, self.themes.light_background) = (choice, light_background);
         for fault in self.themes.replace(themes) {
-            self.session.tell(Level::Warning, format!("{fault}."), "");
+            self.session.report(Level::Warning, format!("{fault}."), "");
         }
         self.list_themes();
     }
@@ -89,7 +89,7 @@ impl App {
     pub fn themes_changed(&mut self, themes: Themes) {
         if themes != self.themes.themes {
             for fault in self.themes.replace(themes) {
-                self.session.tell(Level::Warning, format!("{fault}."), "The colours stay until it is right.");
+                self.session.report(Level::Warning, format!("{fault}."), "The colours stay until it is right.");
             }
             self.list_themes();
             // The theme of the settings may have been wrong at the start.
@@ -157,7 +157,7 @@ impl App {
             Some(name) if names.contains(&name) => {
                 if let Err(error) = self.themes.themes.load(name, self.theme().depth()) {
                     let text = format!("{}.", self.themes.themes.explain(&error));
-                    return self.session.tell(Level::Error, text, "The colours stay as they are.");
+                    return self.session.report(Level::Error, text, "The colours stay as they are.");
                 }
                 self.choose_theme(name);
                 self.hint.set(format!("colours: {name} (theme in rhumb.toml keeps them)"));
@@ -168,7 +168,7 @@ impl App {
                     "The themes are {}. `rhumb config --path` names the folder for your own.",
                     names.join(", ")
                 );
-                self.session.tell(Level::Error, text, hint);
+                self.session.report(Level::Error, text, hint);
             }
         }
     }

@@ -81,7 +81,7 @@ impl Session {
         recording.state = RecordingState::Transcribing;
         let Some(limit) = limit else { return };
         let text = format!("The recording ended at its limit, {limit}; it is being written down.");
-        self.tell(Level::Info, text, "/voice again goes on.");
+        self.report(Level::Info, text, "/voice again goes on.");
     }
 
     pub(super) fn transcribed(&mut self, number: u64, result: Result<String, Failure>) {
@@ -91,14 +91,14 @@ impl Session {
         self.attachments.recording = None;
         match result {
             Ok(text) if text.trim().is_empty() => {
-                self.tell(
+                self.report(
                     Level::Warning,
                     "Nothing was understood.",
                     "Check the microphone, and speak a little longer.",
                 );
             }
             Ok(text) => self.notices.push(Notice::InsertDictated(text.trim().to_owned())),
-            Err(failure) => self.tell_failure(Level::Error, failure),
+            Err(failure) => self.report_failure(Level::Error, failure),
         }
     }
 

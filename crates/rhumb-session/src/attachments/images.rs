@@ -61,10 +61,10 @@ impl Session {
             }
             Clipboard::Text(_) if only_image => {
                 let text = "There is no picture on the clipboard, but a text.";
-                self.tell(Level::Warning, text, "/paste without a name takes it.");
+                self.report(Level::Warning, text, "/paste without a name takes it.");
             }
             Clipboard::Text(text) => self.notices.push(Notice::PastedText(text)),
-            Clipboard::Nothing(failure) if only_image => self.tell_failure(Level::Warning, failure),
+            Clipboard::Nothing(failure) if only_image => self.report_failure(Level::Warning, failure),
             Clipboard::Nothing(_) => {}
         }
         Vec::new()
@@ -74,12 +74,12 @@ impl Session {
         let NewImage { mut image, tokens, size } = match result {
             Ok(image) => image,
             Err(failure) => {
-                self.tell_failure(Level::Error, failure);
+                self.report_failure(Level::Error, failure);
                 return Vec::new();
             }
         };
         if self.attachments.images.iter().any(|other| other.bytes == image.bytes) {
-            self.tell(Level::Info, format!("{} is in the chat already.", image.name), "");
+            self.report(Level::Info, format!("{} is in the chat already.", image.name), "");
             return Vec::new();
         }
         image.name = self.free_name(&image.name);
@@ -87,7 +87,7 @@ impl Session {
         let kilobytes = image.bytes.len().div_ceil(1_000);
         let text =
             format!("{} is in the chat: {pixels}{kilobytes} kB, about {tokens} tokens in each request.", image.name);
-        self.tell(Level::Info, text, format!("/drop {} takes it out.", image.name));
+        self.report(Level::Info, text, format!("/drop {} takes it out.", image.name));
         self.attachments.images.push(image);
         self.measure()
     }

@@ -50,13 +50,13 @@ impl Session {
     pub fn fetch_page(&mut self, url: &str) -> Vec<Effect> {
         if let Some(page) = &self.attachments.page {
             let text = format!("Still {}.", page.status());
-            self.tell(Level::Warning, text, "Stop that first, then try again.");
+            self.report(Level::Warning, text, "Stop that first, then try again.");
             return Vec::new();
         }
         match page_url(url) {
             Ok(url) => self.start_page(url.as_str(), Vec::new()),
             Err(error) => {
-                self.tell(Level::Error, format!("{error}."), error.hint());
+                self.report(Level::Error, format!("{error}."), error.hint());
                 Vec::new()
             }
         }
@@ -71,7 +71,7 @@ impl Session {
     /// Stops fetching the page; `None` if no page is being fetched.
     pub fn stop_page(&mut self) -> Option<Vec<Effect>> {
         let page = self.attachments.page.take()?;
-        self.tell(Level::Info, format!("Stopped reading {}.", shown_page_url(&page.url)), "");
+        self.report(Level::Info, format!("Stopped reading {}.", shown_page_url(&page.url)), "");
         Some(vec![Effect::Fetch(FetchEffect::StopPage)])
     }
 
@@ -93,14 +93,14 @@ impl Session {
         let SharedPage { title, text, whole, tokens, note } = match result {
             Ok(page) => page,
             Err(failure) => {
-                self.tell_failure(Level::Error, failure);
+                self.report_failure(Level::Error, failure);
                 return Vec::new();
             }
         };
         let cut = if whole.is_some() { ", cut to what fits" } else { "" };
         self.transcript.push(Entry::Shared { title: format!("{title} (~{tokens} tokens{cut})"), text, whole });
         if let Some(note) = note {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
         self.measure()
     }
@@ -130,7 +130,7 @@ impl Session {
 
     pub(crate) fn answer_non_public_page(&mut self, url: &str, allowed: Vec<NonPublicHost>, key: char) -> Vec<Effect> {
         if key != 'y' {
-            self.tell(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
+            self.report(Level::Info, format!("Not read: {}.", shown_page_url(url)), "");
             return Vec::new();
         }
         if self.attachments.page.is_some() {

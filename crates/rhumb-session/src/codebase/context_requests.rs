@@ -11,7 +11,6 @@ use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::{Entry, Level};
 use crate::turn::Turn;
-use crate::turn::events::is_streaming;
 use rhumb_index::retrieval::{ContextRequest, context_requests};
 
 /// Maximum number of chunks that the message after a search names. All of them are in the request.
@@ -65,7 +64,7 @@ impl Session {
         }
         if self.modes.rules().more == ContextRequestPolicy::Never {
             let text = "The model asks for more of the repository, which codebase_more does not allow.";
-            self.tell(Level::Warning, text, "");
+            self.report(Level::Warning, text, "");
             return None;
         }
         if self.codebase.rounds >= self.modes.rules().more_rounds {
@@ -73,7 +72,7 @@ impl Session {
                 format!("The model asks for more of the repository, after {} rounds already.", self.codebase.rounds);
             let hint =
                 "Ask again with @codebase and its words, or /add the files; codebase_rounds says how often it may.";
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
             return Some(Vec::new());
         }
         if self.modes.rules().more == ContextRequestPolicy::Always {
@@ -102,7 +101,7 @@ impl Session {
         if key == 'n' {
             return Vec::new();
         }
-        if self.is_answering() {
+        if self.reject_if_answering() {
             self.questions.push_front(question);
             return Vec::new();
         }
@@ -116,8 +115,8 @@ impl Session {
     fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
         let MoreContextRequest { wants, mode, request } = more;
-        let turn = Turn::again(self.turns.next_number(), String::new(), request).in_mode(mode);
-        self.begin(turn.wanting(wants));
+        let turn = Turn::follow_up(self.turns.next_number(), String::new(), request).with_mode(mode);
+        self.open_turn(turn.with_context_requests(wants));
         self.start_search().into_iter().collect()
     }
 
@@ -127,8 +126,8 @@ impl Session {
         let (round, of) = (self.codebase.rounds, self.modes.rules().more_rounds.max(self.codebase.rounds));
         let text = found_message(found);
         let spec = self.with_codebase(self.round_spec(turn.number, text.clone()), turn);
-        let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
-        self.transcript.insert(at, Entry::Again { text: text.clone(), round, of, answered: false });
+        let at = self.transcript.iter().rposition(Entry::is_streaming).unwrap_or(self.transcript.len());
+        self.transcript.insert(at, Entry::FollowUp { text: text.clone(), round, of, answered: false });
         if let Some(turn) = self.turns.current_mut() {
             turn.message = text;
         }

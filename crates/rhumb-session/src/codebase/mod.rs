@@ -4,6 +4,7 @@
 pub(crate) mod context_requests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::effect::{Effect, Failure};
 use super::repository::SurveyState;
@@ -24,7 +25,7 @@ const MAX_CHUNKS: usize = 256;
 #[derive(Debug, Default)]
 pub struct Codebase {
     /// The chunks, in the order in which they were found.
-    pub locations: Vec<ChunkLocation>,
+    pub locations: Arc<Vec<ChunkLocation>>,
     /// Definitions that are one reference away from the chunks of the last question. They are sent only with that question.
     related: Vec<Related>,
     /// The number of context requests of the model for the current question.
@@ -39,7 +40,7 @@ impl Codebase {
 
     /// Resumes a conversation with these chunks.
     pub(super) fn resume(&mut self, locations: Vec<ChunkLocation>) {
-        *self = Self { locations, ..Self::default() };
+        *self = Self { locations: Arc::new(locations), ..Self::default() };
     }
 
     /// Begins another conversation.
@@ -160,7 +161,7 @@ impl Session {
     /// Sends a question about the whole repository in the current mode. If it cannot be sent, it is returned to the composer.
     pub(super) fn ask_codebase(&mut self, question: &str) -> Vec<Effect> {
         let message = format!("@{CODEBASE} {question}");
-        let (sent, effects) = self.send_in(&message, self.modes.mode());
+        let (sent, effects) = self.send_in_mode(&message, self.modes.mode());
         if !sent {
             self.return_draft(message);
         }
@@ -171,7 +172,7 @@ impl Session {
     pub(super) fn is_empty_question(&mut self, message: &str) -> bool {
         let is_empty = codebase_question(message).is_some_and(|question| question.is_empty());
         if is_empty {
-            self.tell(
+            self.report(
                 Level::Warning,
                 "The message has no question besides @codebase, so nothing was sent.",
                 "Say what you want to know: @codebase where are paths resolved?",
@@ -189,7 +190,7 @@ impl Session {
     /// Starts the search of the running turn, if it has one that was not started.
     pub(super) fn start_search(&mut self) -> Option<Effect> {
         let turn = self.turns.current_mut()?;
-        let goal = turn.seeks.take()?;
+        let goal = turn.search_goal.take()?;
         let number = turn.number;
         let status = self.search_status();
         if let Some(turn) = self.turns.current_mut() {
@@ -199,9 +200,9 @@ impl Session {
             turn: number,
             goal,
             chat: self.chat_files.files().iter().map(|file| file.path.clone()).collect(),
-            known: self.codebase.locations.clone(),
+            known: self.codebase.locations.to_vec(),
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
         }))
     }
 
@@ -233,30 +234,30 @@ impl Session {
             CodebaseResponse::Found { found, .. } => found,
         };
         turn.status = TurnStatus::Waiting;
-        let is_round = turn.wants.is_some();
+        let is_round = turn.context_requests.is_some();
         for sentence in &found.summary {
-            self.tell(Level::Info, sentence, "");
+            self.report(Level::Info, sentence, "");
         }
-        found.notes.iter().for_each(|note| self.tell_failure(Level::Warning, note.clone()));
+        found.notes.iter().for_each(|note| self.report_failure(Level::Warning, note.clone()));
         if found.locations.is_empty() && !is_round {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
-            self.tell(Level::Warning, "No passage of the repository matches it.", hint);
+            self.report(Level::Warning, "No passage of the repository matches it.", hint);
         }
-        self.codebase.locations =
-            merge_locations(std::mem::take(&mut self.codebase.locations), found.locations.clone());
+        let locations = Arc::make_mut(&mut self.codebase.locations);
+        *locations = merge_locations(std::mem::take(locations), found.locations.clone());
         if !is_round {
             self.codebase.related.clone_from(&found.related);
         }
-        let excess = self.codebase.locations.len().saturating_sub(MAX_CHUNKS);
-        self.codebase.locations.drain(..excess);
-        if is_round { self.ask_with_found(&found) } else { self.launch() }
+        let excess = locations.len().saturating_sub(MAX_CHUNKS);
+        locations.drain(..excess);
+        if is_round { self.ask_with_found(&found) } else { self.advance_turn() }
     }
 
     /// Executes `/passages`.
     pub(crate) fn passage_command(&mut self, command: PassageCommand) -> Vec<Effect> {
         if self.codebase.locations.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";
-            self.tell(Level::Info, "There are no passages of the repository in this conversation.", hint);
+            self.report(Level::Info, "There are no passages of the repository in this conversation.", hint);
             return Vec::new();
         }
         match command {
@@ -266,16 +267,16 @@ impl Session {
             }
             PassageCommand::DropAll => {
                 let all = count(self.codebase.locations.len(), "passage");
-                self.tell(Level::Info, format!("Dropped {all} of the repository."), "");
+                self.report(Level::Info, format!("Dropped {all} of the repository."), "");
                 self.drop_passages(|_| true)
             }
             PassageCommand::Drop(name) => {
                 let effects = self.drop_passages(|location| is_meant(&name, location));
                 if effects.is_empty() {
                     let hint = "/passages lists them.";
-                    self.tell(Level::Warning, format!("There is no passage {name} in this conversation."), hint);
+                    self.report(Level::Warning, format!("There is no passage {name} in this conversation."), hint);
                 } else {
-                    self.tell(Level::Info, format!("Dropped the passages of {name}."), "");
+                    self.report(Level::Info, format!("Dropped the passages of {name}."), "");
                 }
                 effects
             }
@@ -285,7 +286,7 @@ impl Session {
     /// Whether the next request contains chunks of earlier questions although it is not such a question itself.
     pub fn keeps_passages(&self) -> bool {
         let asks = self.turns.current().is_some_and(|turn| turn.asks_codebase)
-            || Self::question_in(self.drafts.message(), self.composing()).is_some();
+            || Self::question_in(self.drafts.message(), self.input_mode()).is_some();
         !asks && !self.codebase.locations.is_empty()
     }
 
@@ -300,7 +301,7 @@ impl Session {
     /// Removes chunks from the conversation. Returns no effects if none matches.
     pub fn drop_passages(&mut self, is_meant: impl Fn(&ChunkLocation) -> bool) -> Vec<Effect> {
         let before = self.codebase.locations.len();
-        self.codebase.locations.retain(|location| !is_meant(location));
+        Arc::make_mut(&mut self.codebase.locations).retain(|location| !is_meant(location));
         if self.codebase.locations.len() == before { Vec::new() } else { self.measure() }
     }
 
@@ -316,7 +317,7 @@ impl Session {
         let tokens: usize = passages.map(|section| section.tokens).sum();
         let count = count(self.codebase.locations.len(), "passage");
         let text = format!("{count} of the repository, {tokens} tokens of the next request:{lines}");
-        self.tell(
+        self.report(
             Level::Info,
             text,
             "/passages drop PATH:LINE takes one out, /passages drop all of them, as /clear does.",

@@ -190,7 +190,7 @@ fn a_round_that_is_stopped_while_it_searches_leaves_the_answer_as_it_is() {
 fn passages_are_listed_and_dropped_by_place() {
     let mut session = out();
     answer(&mut session, "By ropes.");
-    session.codebase.locations.push(place("b.py", 30, 1));
+    std::sync::Arc::make_mut(&mut session.codebase.locations).push(place("b.py", 30, 1));
     let drop = |session: &mut Session, words: &str| session.command(parse_command(words).unwrap()).len();
     assert_eq!(drop(&mut session, "/passages"), 0);
     assert!(notices(&session).last().unwrap().contains("\nb.py:30-39"));

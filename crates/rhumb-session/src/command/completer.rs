@@ -368,8 +368,8 @@ fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Labelled>
 /// The models that can be used with the available keys; all known models if there are no keys.
 fn models(session: &Session) -> Vec<Labelled> {
     let rows = &session.lookups.models;
-    let is_any_available = rows.iter().any(|row| row.at_hand);
-    let offered = rows.iter().filter(|row| row.at_hand || !is_any_available);
+    let is_any_available = rows.iter().any(|row| row.has_key);
+    let offered = rows.iter().filter(|row| row.has_key || !is_any_available);
     offered.map(|row| (row.name.clone(), row.detail.clone())).collect()
 }
 
@@ -635,7 +635,7 @@ mod tests {
     #[test]
     fn models_without_a_key_are_offered_only_where_there_is_no_other() {
         let mut session = session(&[]);
-        let row = |name: &str, at_hand| crate::ModelRow { name: name.into(), detail: String::new(), at_hand };
+        let row = |name: &str, has_key| crate::ModelRow { name: name.into(), detail: String::new(), has_key };
         session.lookups.models = Arc::new(vec![row("tide", true), row("tidal", false)]);
         assert_eq!(found(&session, "/model tid").len(), 1);
         session.lookups.models = Arc::new(vec![row("tidal", false)]);

@@ -108,7 +108,7 @@ impl Session {
         }
         for (what, hint) in problems {
             if self.lookups.commands.reported.insert(what.clone()) {
-                self.tell(Level::Warning, what, hint);
+                self.report(Level::Warning, what, hint);
             }
         }
     }
@@ -129,7 +129,7 @@ impl Session {
         if !is_known {
             self.lookups.commands.seen.insert(command.body);
             let text = format!("/{name} is a command of the repository: this is what {} says.", command.path);
-            self.tell(
+            self.report(
                 Level::Info,
                 text,
                 "Send it to run the command. Later uses in this session are sent at once, unless the file changes.",

@@ -12,10 +12,11 @@ pub use completion_target::{CompletionKind, CompletionTarget, completion_target}
 pub use table::{Argument, COMMANDS, Group};
 
 use super::codebase::PassageCommand;
+use super::connect::ModelRole;
 use super::effect::Effect;
 use super::proposal::commits::GitEffect;
 use super::repository::embedding_index::IndexEffect;
-use super::repository::lookup::{LookupEffect, ModelUse};
+use super::repository::lookup::LookupEffect;
 use super::state::Session;
 use super::transcript::Level;
 use crate::context::Mode;
@@ -383,20 +384,20 @@ impl Session {
             Command::Passages(choice) => return self.passage_command(choice),
             Command::List => self.list_files(),
             Command::AllReadOnly => return self.make_all_read_only(),
-            Command::Tokens => self.tell_tokens(),
+            Command::Tokens => self.report_tokens(),
             Command::Compact(keep) => return self.compact(keep),
             Command::Clear => return self.clear_history(),
             Command::Model(Some(name)) => return self.use_model(name),
-            Command::Model(None) => return self.choose_model(ModelUse::Main, String::new()),
-            Command::WeakModel(Some(name)) => return self.choose_for(ModelUse::Weak, name),
-            Command::WeakModel(None) => return self.choose_model(ModelUse::Weak, String::new()),
-            Command::EditorModel(Some(name)) => return self.choose_for(ModelUse::Editor, name),
-            Command::EditorModel(None) => return self.choose_model(ModelUse::Editor, String::new()),
-            Command::Models(query) => return self.choose_model(ModelUse::Main, query),
+            Command::Model(None) => return self.choose_model(ModelRole::Main, String::new()),
+            Command::WeakModel(Some(name)) => return self.choose_for(ModelRole::Weak, name),
+            Command::WeakModel(None) => return self.choose_model(ModelRole::Weak, String::new()),
+            Command::EditorModel(Some(name)) => return self.choose_for(ModelRole::Editor, name),
+            Command::EditorModel(None) => return self.choose_model(ModelRole::Editor, String::new()),
+            Command::Models(query) => return self.choose_model(ModelRole::Main, query),
             Command::Effort(word) => return self.choose_thinking(word.map(Thinking::Effort)),
             Command::ThinkTokens(tokens) => return self.choose_thinking(tokens.map(Thinking::Budget)),
             Command::EditFormat(format) => return self.choose_edit_format(format),
-            Command::Settings(only) => return self.look_at_settings(only),
+            Command::Settings(only) => return self.request_settings(only),
             Command::Trust => return vec![Effect::Lookup(LookupEffect::Trust)],
             Command::MapTokens(tokens) => return self.set_map_tokens(tokens),
             Command::Pin(names) => return self.pin(&names),
@@ -405,8 +406,8 @@ impl Session {
             Command::Index(command) => return self.index_command(command),
             Command::CopyContext => return self.copy_prompt(),
             Command::Review => return self.review_last_answer(),
-            Command::Cost => self.tell_cost(),
-            Command::Continue => return self.go_on(),
+            Command::Cost => self.report_cost(),
+            Command::Continue => return self.continue_answer(),
             Command::Retry => return self.retry(),
             Command::Watch(on) => return self.watch(on),
             Command::Run(line) => return self.run_line(line),
@@ -419,7 +420,7 @@ impl Session {
             Command::Diff => return vec![Effect::Git(GitEffect::Diff)],
             Command::Commit(message) => return self.commit_all(message),
             Command::Servers => {
-                self.tell(Level::Info, "Looking for a model server on this machine …", "");
+                self.report(Level::Info, "Looking for a model server on this machine …", "");
                 return vec![Effect::FindServers];
             }
             Command::Connect(provider) => self.connect_command(provider),

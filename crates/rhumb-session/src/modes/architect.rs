@@ -1,4 +1,4 @@
-//! Architect mode: the answer is a plan, which the editor model carries out once the developer has seen it.
+//! Architect mode: the answer is a plan, which the editor model carries out after the user accepts it.
 
 use crate::context::Mode;
 use crate::effect::{Effect, Failure};
@@ -9,34 +9,31 @@ use crate::transcript::{AnswerState, Entry, Level};
 use crate::turn::{Turn, TurnStatus};
 use rhumb_text::sanitize;
 
-/// A plan, and what the developer asked for.
+/// A plan that a model wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The plan.
+    /// Its text.
     pub text: String,
     /// The request that it answers, for the commit message.
     pub request: String,
-    /// Whether the developer changed it.
+    /// Whether the user changed it.
     pub edited: bool,
 }
 
-/// What stands in the transcript for a plan that goes to the editor model as it is.
+/// The entry of the transcript for a plan that is carried out unchanged.
 const CARRY_OUT: &str = "Carry the plan out.";
 
 impl Session {
-    /// A plan is there. The files that it names and that the editor model would not see are offered first.
-    pub(crate) fn planned(&mut self, text: String, turn: &Turn) -> Vec<Effect> {
+    /// Handles a plan. First offers the files that it names and that are not in the chat, because the editor model would not see them.
+    pub(crate) fn plan_completed(&mut self, text: String, turn: &Turn) -> Vec<Effect> {
         let plan = Plan { text, request: turn.request.clone(), edited: false };
-        match self.offer_wanted(&plan.text.clone(), turn, Some(plan.clone())) {
-            Some(effects) => effects,
-            None => self.offer_plan(plan),
-        }
+        self.offer_requested(&plan.text, turn, Some(&plan)).unwrap_or_else(|| self.offer_plan(plan))
     }
 
-    /// Asks whether a plan is to be carried out, or has that done where the settings say so.
+    /// Asks whether to carry out a plan, or carries it out if the settings say so.
     pub(crate) fn offer_plan(&mut self, plan: Plan) -> Vec<Effect> {
-        // A plan that waited for something else may come while another turn runs.
-        if self.modes.rules.accept_plan && !self.turns.is_running() {
+        // The user may have sent another message while the plan waited for the offer of its files.
+        if self.modes.rules().accept_plan && !self.turns.is_running() {
             return self.carry_out(plan);
         }
         self.ask_about_plan(plan);
@@ -48,7 +45,7 @@ impl Session {
             subject: Subject::Plan(plan),
             title: "The plan is ready. Carry it out?".into(),
             text: "The editor model gets the plan and the files of the chat, and writes the edits; you review each of them. If you \
-                   send another message instead, the conversation goes on and nothing is carried out."
+                   send another message instead, the plan is not carried out."
                 .into(),
             choices: vec![
                 Choice::new('y', "carry it out"),
@@ -58,10 +55,10 @@ impl Session {
         });
     }
 
-    /// What is to become of a plan.
+    /// Handles the answer to the question about a plan.
     pub(crate) fn answer_plan(&mut self, key: char, question: Question, plan: Plan) -> Vec<Effect> {
         match key {
-            'y' if self.is_answering() => {
+            'y' if self.reject_if_answering() => {
                 self.questions.push_front(question);
                 Vec::new()
             }
@@ -69,51 +66,51 @@ impl Session {
             'e' if !self.drafts.message().trim().is_empty() => {
                 self.questions.push_front(question);
                 let hint = "Send or discard it, then answer again.";
-                self.tell(Level::Warning, "There is a draft already.", hint);
+                self.report(Level::Warning, "There is a draft already.", hint);
                 Vec::new()
             }
             'e' => {
-                // What a model writes is shown before it is typed.
+                // The text of a model may contain control characters.
                 let text = sanitize::visible(&plan.text).into_owned();
                 self.return_draft(text.clone());
                 self.drafts.set_message(&text);
-                self.modes.waiting.plan = Some(Plan { text, ..plan });
-                self.tell(Level::Info, "The plan is the draft now.", "Change it, then send it to the editor model.");
+                self.modes.plan_in_input = Some(Plan { text, ..plan });
+                self.report(Level::Info, "The plan is the draft now.", "Change it, then send it to the editor model.");
                 self.measure()
             }
             _ => Vec::new(),
         }
     }
 
-    /// The composer was emptied: a plan in it is one to be decided on again.
-    pub(crate) fn put_plan_back(&mut self) {
-        if let Some(plan) = self.modes.waiting.plan.take() {
+    /// Asks again about a plan that the user cleared from the input.
+    pub(crate) fn ask_about_plan_again(&mut self) {
+        if let Some(plan) = self.modes.plan_in_input.take() {
             self.ask_about_plan(plan);
         }
     }
 
-    /// Sends a plan that was changed in the composer.
-    pub(super) fn send_plan(&mut self, plan: Plan, text: &str) -> (bool, Vec<Effect>) {
+    /// Sends a plan from the input.
+    pub(crate) fn send_plan(&mut self, plan: Plan, text: &str) -> (bool, Vec<Effect>) {
         if !self.may_send(text) {
             return (false, Vec::new());
         }
-        self.modes.waiting.plan = None;
+        self.modes.plan_in_input = None;
         self.drafts.set_message("");
         let edited = plan.edited || text.trim() != plan.text.trim();
         (true, self.carry_out(Plan { text: text.to_owned(), edited, ..plan }))
     }
 
-    /// Has the editor model carry a plan out.
+    /// Sends a plan to the editor model.
     pub(crate) fn carry_out(&mut self, plan: Plan) -> Vec<Effect> {
         *self.proposals.retries_mut() = EditRetries::default();
         let text = if plan.edited { plan.text.clone() } else { CARRY_OUT.to_owned() };
         self.transcript.push(Entry::User { text, mode: Mode::Editor, answered: false });
-        let mut turn = Turn::again(self.turns.next_number(), plan.text, plan.request).in_mode(Mode::Editor);
+        let mut turn = Turn::follow_up(self.turns.next_number(), plan.text, plan.request).with_mode(Mode::Editor);
         turn.status = TurnStatus::AskingEditor(None);
         self.begin_turn(turn)
     }
 
-    /// The plan behind the message of the editor model at `at`.
+    /// The plan that the entry at index `at` sends to the editor model.
     pub(crate) fn plan_at(&self, at: usize) -> Option<String> {
         let Entry::User { text, mode: Mode::Editor, .. } = self.transcript.get(at)? else { return None };
         if text != CARRY_OUT {
@@ -125,24 +122,24 @@ impl Session {
         })
     }
 
-    /// The plan that was asked last, if the latest request was one.
-    pub(super) fn plan_asked(&self) -> Option<String> {
-        self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. })).and_then(|at| self.plan_at(at))
+    /// The plan of the last message of the user, if it was one.
+    pub(super) fn last_plan(&self) -> Option<String> {
+        self.plan_at(self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?)
     }
 
-    /// The editor model is asked.
+    /// Handles [`AskEvent::Editor`](crate::AskEvent::Editor).
     pub(crate) fn editor_asked(&mut self, number: u64, model: &str, note: Option<Failure>) {
         if let Some(turn) = self.turns.current_mut().filter(|turn| turn.number == number) {
             turn.status = TurnStatus::AskingEditor(Some(model.to_owned()));
         }
         if let Some(note) = note {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
     }
 
-    /// Whether `turn` was to carry a plan out, which is then to be decided on again.
-    pub(crate) fn gives_plan_back(&mut self, turn: &Turn) -> bool {
-        let is_plan = turn.mode == Mode::Editor && self.plan_asked().is_some_and(|plan| plan == turn.message);
+    /// Asks again about the plan of a turn that has no answer. Returns whether the turn was one of the editor model.
+    pub(crate) fn return_plan(&mut self, turn: &Turn) -> bool {
+        let is_plan = turn.mode == Mode::Editor && self.last_plan().is_some_and(|plan| plan == turn.message);
         if is_plan {
             self.ask_about_plan(Plan { text: turn.message.clone(), request: turn.request.clone(), edited: true });
         }

@@ -1,29 +1,28 @@
-//! Context mode: the model names the files that a task needs, sees them in full, and names them again, until the list stands; then
-//! the developer decides.
+//! Context mode: the model names the files that a task needs, gets their text, and names them again until the list no longer
+//! changes. Then the user decides.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use crate::context::{Mode, prose};
 use crate::effect::{Effect, RequestSpec};
 use crate::question::{Choice, Question, Subject};
 use crate::request::chat_files::ChatFile;
-use crate::request::mentions::listed;
+use crate::request::mentions::{FileQuestion, listed};
 use crate::state::Session;
 use crate::transcript::{self, Entry, Level};
 use crate::turn::Turn;
 use rhumb_text::count;
 
-/// So often the model is asked at most for one task.
-const ROUNDS: usize = 3;
+/// The maximum number of requests for one task.
+const MAX_ROUNDS: usize = 3;
 
-/// What the model is told when it has named files.
-const ONCE_MORE: &str = "You see the files that you named in full now. Write the whole list once more, as before: leave out what is \
-                         not needed after all, and add what is missing.";
+/// The message to the model after it has named files.
+const LIST_AGAIN: &str = "You see the files that you named in full now. Write the whole list once more, as before: leave out what is \
+                          not needed after all, and add what is missing.";
 
-/// The files that a task needs, as far as the model has named them.
+/// The search for the files that a task needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Search {
+pub(crate) struct FileSearch {
     /// The task.
     message: String,
     /// The files that the last answer named.
@@ -32,54 +31,57 @@ pub(crate) struct Search {
     round: usize,
 }
 
-impl Search {
-    /// For a task.
+impl FileSearch {
     pub(crate) fn new(message: &str) -> Self {
         Self { message: message.to_owned(), ..Self::default() }
     }
 
-    /// The files that go along for the time being.
+    /// The files of the last answer, which the next request contains.
     pub(crate) fn files(&self) -> Vec<ChatFile> {
         self.named.iter().map(|path| ChatFile { path: path.clone(), read_only: true }).collect()
     }
 }
 
 impl Session {
-    /// The model named files for a task.
-    pub(super) fn named_for_task(&mut self, reply: &str, turn: &Turn) -> Vec<Effect> {
-        let Some(mut search) = self.modes.waiting.search.take() else { return Vec::new() };
+    /// Handles an answer that names files for a task: requests the list again, or asks the user.
+    pub(super) fn handle_named_files(&mut self, reply: &str, turn: &Turn) -> Vec<Effect> {
+        let Some(mut search) = self.modes.search.take() else { return Vec::new() };
         let in_prose = self.files_named(&prose(reply));
         // Some models write the list as a block of code.
         let named = if in_prose.is_empty() { self.files_named(reply) } else { in_prose };
         if named.is_empty() {
-            let hint = "Say the task in other words, or add files with /add.";
-            self.tell(Level::Warning, "The answer names no file of the repository.", hint);
+            let hint = "Rephrase the task, or add files with /add.";
+            self.report(Level::Warning, "The answer names no file of the repository.", hint);
             return Vec::new();
         }
         search.round += 1;
-        let as_before = sorted(&named) == sorted(&search.named);
-        let all_seen = named.iter().all(|path| self.is_in_chat(path));
-        if as_before || all_seen || search.round >= ROUNDS {
-            return self.weigh(Subject::Needed { files: named, message: search.message });
+        let is_unchanged = sorted(&named) == sorted(&search.named);
+        let are_all_in_chat = named.iter().all(|path| self.is_in_chat(path));
+        if is_unchanged || are_all_in_chat || search.round >= MAX_ROUNDS {
+            return self.count_tokens(FileQuestion::Needed { files: named, message: search.message });
         }
         search.named = named;
         let round = search.round;
-        self.modes.waiting.search = Some(search);
-        self.ask_for_list_again(round, &turn.request)
+        self.modes.search = Some(search);
+        self.request_list_again(round, &turn.request)
     }
 
-    fn ask_for_list_again(&mut self, round: usize, request: &str) -> Vec<Effect> {
+    fn request_list_again(&mut self, round: usize, request: &str) -> Vec<Effect> {
         let number = self.turns.next_number();
-        let mut order = RequestSpec { draft: ONCE_MORE.to_owned(), ..self.order(number) };
-        let earlier = order.history.len().saturating_sub(transcript::exchange(&self.transcript));
-        order.exchange = Arc::make_mut(&mut order.history).split_off(earlier);
-        let order = self.in_mode(order, Mode::Context);
-        self.transcript.push(Entry::Again { text: ONCE_MORE.to_owned(), round, of: ROUNDS - 1, answered: false });
-        self.begin(Turn::again(number, ONCE_MORE.to_owned(), request.to_owned()).in_mode(Mode::Context));
-        vec![Effect::Ask(Box::new(order))]
+        let mut spec = RequestSpec { draft: LIST_AGAIN.to_owned(), ..self.request_spec(number) };
+        spec.split_exchange(transcript::exchange_len(&self.transcript));
+        let spec = self.apply_mode(spec, Mode::Context);
+        self.transcript.push(Entry::FollowUp {
+            text: LIST_AGAIN.to_owned(),
+            round,
+            of: MAX_ROUNDS - 1,
+            answered: false,
+        });
+        self.open_turn(Turn::follow_up(number, LIST_AGAIN.to_owned(), request.to_owned()).with_mode(Mode::Context));
+        vec![Effect::Ask(Box::new(spec))]
     }
 
-    /// Asks about the files that a task needs; `tokens` are those of each, as far as it can be read.
+    /// Asks whether to add the files that a task needs. `tokens` has the tokens of each file; `None` if it cannot be read.
     pub(crate) fn ask_about_needed(&mut self, files: Vec<String>, message: String, tokens: &[(String, Option<usize>)]) {
         let all: usize = tokens.iter().filter_map(|(_, tokens)| *tokens).sum();
         let new = files.iter().filter(|path| !self.is_in_chat(path)).count();
@@ -100,12 +102,12 @@ impl Session {
         self.question(Question {
             title: format!("The task needs {} ({missing}).", count(files.len(), "file")),
             text: listed(tokens, |path| if self.is_in_chat(path) { ", in the chat".into() } else { String::new() }),
-            subject: Subject::Needed { files, message },
+            subject: Subject::Files(FileQuestion::Needed { files, message }),
             choices,
         });
     }
 
-    /// What becomes of the files that a task needs.
+    /// Handles the answer to the question about the files that a task needs.
     pub(crate) fn answer_needed(
         &mut self,
         key: char,
@@ -114,12 +116,12 @@ impl Session {
         message: &str,
     ) -> Vec<Effect> {
         match key {
-            'c' if self.is_answering() => {
+            'c' if self.reject_if_answering() => {
                 self.questions.push_front(question);
                 Vec::new()
             }
             'y' | 'r' | 'c' => {
-                let mut effects = self.add_named(files, key == 'r');
+                let mut effects = self.add_mentioned(files, key == 'r');
                 if key == 'c' {
                     effects.extend(self.begin_message(message, Mode::Code));
                 }

@@ -1,34 +1,36 @@
-//! Modes: how a message is meant, what goes along with it, and what becomes of its answer.
+//! Modes: how the mode of a message changes its request and what happens with the answer.
 
-use std::collections::BTreeSet;
+pub(super) mod architect;
+mod file_search;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
-use super::codebase::SearchGoal;
-use super::effect::{Effect, RequestSpec};
-use super::proposal::edit_retries::EditRetries;
-use super::question::Subject;
-use super::request::mentions::{Attachment, MentionEffect, NamedFile};
-use super::state::Session;
-use super::transcript::{self, Entry, Level};
-use super::turn::{Turn, TurnStatus};
 use crate::codebase::context_requests::ContextRequestPolicy;
+use crate::connect::ModelRole;
 use crate::context::Mode;
+use crate::effect::{Effect, RequestSpec};
+use crate::question::Subject;
+use crate::request::mentions::FileQuestion;
+use crate::state::Session;
+use crate::transcript::{self, Entry, Level};
+use crate::turn::Turn;
 use architect::Plan;
-use file_search::Search;
-use who::ModelRole;
+use file_search::FileSearch;
 
-/// What the settings say of modes, and of files that somebody names.
+/// The settings of modes and mentioned files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModeRules {
-    /// What happens with mentioned files that are not in the chat.
+    /// Whether files that are mentioned and not in the chat are added; `None` asks each time.
     pub mentions: MentionPolicy,
-    /// Whether a plan is carried out without a look at it.
+    /// Whether plans are carried out without a question.
     pub accept_plan: bool,
-    /// What happens when the model asks for more of the repository.
+    /// What happens if the model requests more context of the repository.
     pub more: ContextRequestPolicy,
-    /// How often it may, for one question.
+    /// The maximum number of such requests for one question.
     pub more_rounds: usize,
-    /// Whether a page whose address follows an `@` is read.
+    /// Whether pages are read whose address follows an `@`.
     pub reads_pages: bool,
 }
 
@@ -45,31 +47,15 @@ pub enum MentionPolicy {
     Ignore,
 }
 
-/// What waits between a message and its turn, or between an answer and the next message.
-#[derive(Debug, Default)]
-pub(super) struct Waiting {
-    /// The plan that is being changed in the composer.
-    pub(super) plan: Option<Plan>,
-    /// Questions that wait for the tokens of their files, each under its number.
-    pub(super) weighing: Vec<(u64, Subject)>,
-    /// Numbers given to such questions so far.
-    pub(super) weighings: u64,
-    /// Files that the last message names.
-    pub(super) mentioned: Vec<NamedFile>,
-    /// Files that the draft names.
-    pub(super) drafted: Vec<NamedFile>,
-    /// Files that are not to be offered any more.
-    pub(super) declined: BTreeSet<String>,
-    /// The files that a task needs, as far as the model has named them.
-    pub(super) search: Option<Search>,
-}
-
-/// How messages are meant, and what waits between a message and its turn.
+/// The mode of messages, and the state of a plan or a file search.
 #[derive(Debug, Default)]
 pub(crate) struct Modes {
     mode: Mode,
     rules: ModeRules,
-    waiting: Waiting,
+    /// The plan that the user is changing in the input.
+    pub(super) plan_in_input: Option<Plan>,
+    /// The files that the model has named for the task of context mode.
+    search: Option<FileSearch>,
 }
 
 impl Modes {
@@ -89,28 +75,30 @@ impl Modes {
         &mut self.rules
     }
 
-    pub(crate) fn waiting(&self) -> &Waiting {
-        &self.waiting
+    /// Begins a file search if the message is a task of context mode, and ends the last one.
+    pub(crate) fn begin_search(&mut self, message: &str, mode: Mode) {
+        self.search = (mode == Mode::Context).then(|| FileSearch::new(message));
     }
 
-    pub(crate) fn waiting_mut(&mut self) -> &mut Waiting {
-        &mut self.waiting
+    /// Ends the file search.
+    pub(crate) fn end_search(&mut self) {
+        self.search = None;
     }
 }
 
 impl Session {
-    /// How what is in the composer is meant.
-    pub fn composing(&self) -> Mode {
-        if self.modes.waiting.plan.is_some() { Mode::Editor } else { self.modes.mode }
+    /// The mode of the text in the input.
+    pub fn input_mode(&self) -> Mode {
+        if self.modes.plan_in_input.is_some() { Mode::Editor } else { self.modes.mode }
     }
 
-    /// Means a message in a mode, or without one all messages from now on.
+    /// Sends a message in a mode, or without a message changes the mode of the session.
     pub(super) fn mode_command(&mut self, mode: Mode, message: &str) -> Vec<Effect> {
         if message.is_empty() {
             return self.use_mode(mode);
         }
-        let (sent, effects) = self.send_in(message, mode);
-        if !sent {
+        let (is_sent, effects) = self.send_in_mode(message, mode);
+        if !is_sent {
             self.return_draft(self.as_typed(message, mode));
         }
         effects
@@ -118,183 +106,111 @@ impl Session {
 
     fn use_mode(&mut self, mode: Mode) -> Vec<Effect> {
         self.modes.mode = mode;
-        self.modes.waiting.plan = None;
+        self.modes.plan_in_input = None;
         let hint = if mode == Mode::Code {
             ""
         } else {
-            "/code goes back to changes; /code MESSAGE sends one message in code mode."
+            "/code returns to code mode; /code MESSAGE sends one message in code mode."
         };
-        self.tell(Level::Info, format!("Mode {mode}: {}.", meaning(mode)), hint);
+        self.report(Level::Info, format!("Mode {mode}: {}.", description(mode)), hint);
         self.measure()
     }
 
-    /// Goes on to the next mode, without an entry in the transcript. What the mode is, in words; an error says why it stays, because the
-    /// plan that is being changed in the composer belongs to its own mode.
+    /// Switches to the next mode without an entry in the transcript. Returns a description of the mode, or an error if a plan in the
+    /// input prevents the switch.
     pub fn next_mode(&mut self) -> (Result<String, String>, Vec<Effect>) {
-        if self.modes.waiting.plan.is_some() {
+        if self.modes.plan_in_input.is_some() {
             return (Err("a plan is being changed; send it or clear it first".to_owned()), Vec::new());
         }
         self.modes.mode = self.modes.mode.next();
-        (Ok(format!("mode {}: {}", self.modes.mode, meaning(self.modes.mode))), self.measure())
+        (Ok(format!("mode {}: {}", self.modes.mode, description(self.modes.mode))), self.measure())
     }
 
-    /// The message as it would be typed to be meant in that mode.
+    /// What the user types to send this message in this mode.
     pub(super) fn as_typed(&self, message: &str, mode: Mode) -> String {
         if mode == self.modes.mode || mode == Mode::Editor { message.to_owned() } else { format!("/{mode} {message}") }
     }
 
-    /// Sends what was typed: a plan that was changed goes to the editor model, all else is meant as the mode says.
-    pub(super) fn send_typed(&mut self, message: &str) -> (bool, Vec<Effect>) {
-        match self.modes.waiting.plan.clone() {
-            Some(plan) => self.send_plan(plan, message),
-            None => self.send_in(message, self.modes.mode),
-        }
-    }
-
-    /// Sends a message in that mode. False when it cannot be sent now.
-    pub fn send_in(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
-        // A message that is sent while the history is summarised goes out with the summary.
-        if self.turns.is_running() || self.is_compacting() {
-            self.enqueue(message.to_owned(), mode);
-            return (true, Vec::new());
-        }
-        if self.is_empty_question(message) || !self.may_send(message) {
-            return (false, Vec::new());
-        }
-        self.withdraw_offers();
-        let mut effects = self.take_mentioned(message, mode);
-        effects.extend(self.begin_message(message, mode));
-        (true, effects)
-    }
-
-    /// Takes back what the last answer left to be decided: the next message is the answer to that.
+    /// Withdraws questions and offers about the last answer, which the next message supersedes.
     pub(super) fn withdraw_offers(&mut self) {
-        self.modes.waiting.plan = None;
-        self.modes.waiting.weighing.retain(|(_, subject)| !subject.is_of_an_answer());
-        self.questions.withdraw(Subject::is_of_an_answer);
+        self.modes.plan_in_input = None;
+        self.file_offers.withdraw(FileQuestion::is_about_answer);
+        self.questions.withdraw(Subject::is_about_answer);
     }
 
-    /// Sends a message that nothing stands in the way of.
-    pub(super) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        *self.proposals.retries_mut() = EditRetries::about(self.processes.shared_check.take());
-        self.codebase.begin();
-        self.drafts.set_message("");
-        self.modes.waiting.search = (mode == Mode::Context).then(|| Search::new(message));
-        self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
-        let sought = Self::question_in(message, mode).map(SearchGoal::Question);
-        let turn = Turn::new(self.turns.next_number(), message.to_owned()).in_mode(mode).seeking(sought);
-        self.begin_turn(turn)
-    }
-
-    /// Begins a turn. Files that still wait for the list of files belong to it too.
-    pub(super) fn begin_turn(&mut self, turn: Turn) -> Vec<Effect> {
-        self.begin(turn);
-        if self.waits_for_files() { Vec::new() } else { self.launch() }
-    }
-
-    /// Sends the running turn on its way. What it asks of the whole repository is searched for
-    /// first, and what it names with an `@` is looked up.
-    pub(super) fn launch(&mut self) -> Vec<Effect> {
-        if let Some(search) = self.start_search() {
-            return vec![search];
-        }
-        let names = self.names_to_look_up();
-        let chat = self.chat_files.files().iter().map(|file| file.path.clone()).collect();
-        let reads_pages = self.modes.rules.reads_pages;
-        match self.turns.current_mut() {
-            Some(turn) if !names.is_empty() => {
-                turn.status = TurnStatus::LookingUpNames;
-                vec![Effect::Mention(MentionEffect::LookUp { turn: turn.number, names, chat, reads_pages })]
-            }
-            Some(_) => self.ask_turn(&[]),
-            None => Vec::new(),
-        }
-    }
-
-    /// Asks what the running turn is about, with what is attached to its message.
-    pub(super) fn ask_turn(&self, attached: &[Attachment]) -> Vec<Effect> {
-        let Some(turn) = self.turns.current() else { return Vec::new() };
-        let mut draft = turn.message.clone();
-        for attachment in attached {
-            draft.push_str("\n\n");
-            draft.push_str(&attachment.text);
-        }
-        let order = RequestSpec { draft, ..self.order(turn.number) };
-        let order = self.with_codebase(order, turn);
-        vec![Effect::Ask(Box::new(self.in_mode(order, turn.mode)))]
-    }
-
-    /// The order as the mode wants it.
-    pub(super) fn in_mode(&self, mut order: RequestSpec, mode: Mode) -> RequestSpec {
-        order.mode = mode;
+    /// Adapts a request to a mode.
+    pub(super) fn apply_mode(&self, mut spec: RequestSpec, mode: Mode) -> RequestSpec {
+        spec.mode = mode;
         match mode {
-            // The plan says all there is to know, and the manual needs no code.
+            // The plan contains all that the editor model needs.
             Mode::Editor => {
-                order.who = ModelRole::Editor(self.model.editor().cloned());
-                order.history = Arc::default();
-                order.passages.clear();
+                spec.role = ModelRole::Editor;
+                spec.history = Arc::default();
+                spec.passages = Arc::default();
             }
+            // Questions about the program need no code.
             Mode::Help => {
-                order.history = Arc::new(transcript::help_history(&self.transcript));
-                order.passages.clear();
+                spec.history = Arc::new(transcript::help_history(&self.transcript));
+                spec.passages = Arc::default();
             }
             Mode::Context => {
-                let shown = self.modes.waiting.search.as_ref().map(Search::files).unwrap_or_default();
-                let new = |file: &super::ChatFile| order.files.iter().all(|known| known.path != file.path);
-                let more: Vec<_> = shown.into_iter().filter(new).collect();
-                order.files.extend(more);
+                let named = self.modes.search.as_ref().map(FileSearch::files).unwrap_or_default();
+                let more: Vec<_> = named.into_iter().filter(|file| !self.is_in_chat(&file.path)).collect();
+                Arc::make_mut(&mut spec.files).extend(more);
             }
             Mode::Code | Mode::Ask | Mode::Architect => {}
         }
-        order
+        spec
     }
 
-    /// The mode of the latest request.
-    pub(super) fn asked_mode(&self) -> Mode {
-        let typed = self.transcript.iter().rev().find_map(|entry| match entry {
+    /// The mode of the last message of the user.
+    pub(super) fn last_mode(&self) -> Mode {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
             Entry::User { mode, .. } => Some(*mode),
             _ => None,
         });
-        typed.unwrap_or(self.modes.mode)
+        last.unwrap_or(self.modes.mode)
     }
 
-    /// An order that goes on with the latest request, whose messages so far are its exchange, as the mode of that wants it.
-    pub(super) fn in_round(&self, order: RequestSpec) -> RequestSpec {
-        let mode = self.asked_mode();
-        let mut order = self.in_mode(order, mode);
-        if let (Mode::Editor, Some(plan), Some(first)) = (mode, self.plan_asked(), order.exchange.first_mut()) {
+    /// Adapts a request that continues the last request of the user to the mode of that.
+    pub(super) fn as_follow_up(&self, spec: RequestSpec) -> RequestSpec {
+        let mode = self.last_mode();
+        let mut spec = self.apply_mode(spec, mode);
+        if let (Mode::Editor, Some(plan)) = (mode, self.last_plan())
+            && let Some(first) = Arc::make_mut(&mut spec.exchange).first_mut()
+        {
             first.content = plan;
         }
-        order
+        spec
     }
 
-    /// An answer is complete: what comes of it.
-    pub(super) fn concluded(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
+    /// Handles a complete answer.
+    pub(super) fn answer_completed(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         if !turn.mode.edits() && !turn.edits.is_empty() {
-            let text = format!("The answer holds edits, and in {} mode none are proposed.", turn.mode);
-            self.tell(Level::Info, text, "/review takes them into review.");
+            let text = format!("The answer contains edits, but {} mode proposes none.", turn.mode);
+            self.report(Level::Info, text, "/review takes them into review.");
         }
         if let Some(effects) = self.handle_context_requests(&reply, turn) {
             return effects;
         }
         match turn.mode {
             Mode::Code => {
-                let offer = self.offer_wanted(&reply, turn, None);
+                let offer = self.offer_requested(&reply, turn, None);
                 let mut effects = self.propose_answer(reply, turn);
                 effects.extend(offer.unwrap_or_default());
                 effects
             }
             Mode::Editor => self.propose_answer(reply, turn),
-            Mode::Ask => self.offer_wanted(&reply, turn, None).unwrap_or_default(),
-            Mode::Architect => self.planned(reply, turn),
-            Mode::Context => self.named_for_task(&reply, turn),
+            Mode::Ask => self.offer_requested(&reply, turn, None).unwrap_or_default(),
+            Mode::Architect => self.plan_completed(reply, turn),
+            Mode::Context => self.handle_named_files(&reply, turn),
             Mode::Help => Vec::new(),
         }
     }
 }
 
-/// What messages are in a mode, after its name.
-fn meaning(mode: Mode) -> &'static str {
+/// A description of a mode, to be shown after its name.
+fn description(mode: Mode) -> &'static str {
     match mode {
         Mode::Code => "messages ask for changes",
         Mode::Ask => "messages are questions, and the answers propose no edits",
@@ -303,9 +219,3 @@ fn meaning(mode: Mode) -> &'static str {
         Mode::Help | Mode::Editor => "messages are questions about rhumb",
     }
 }
-
-pub(super) mod architect;
-mod file_search;
-#[cfg(test)]
-mod tests;
-pub(super) mod who;

@@ -10,7 +10,7 @@ use crate::transcript::{Entry, Level};
 impl Session {
     /// Clears the conversation and drops all files except those that every chat starts with.
     pub fn reset(&mut self) -> Vec<Effect> {
-        self.take_all_out();
+        self.remove_all_files();
         self.clear_history()
     }
 
@@ -24,12 +24,12 @@ impl Session {
     pub fn fork(&mut self, turn: Option<usize>) -> Vec<Effect> {
         let turns = self.message_positions();
         if turns.is_empty() {
-            self.tell(Level::Warning, "The conversation is empty, so there is nothing to fork.", "");
+            self.report(Level::Warning, "The conversation is empty, so there is nothing to fork.", "");
             return Vec::new();
         }
         if !self.persistence.is_on {
             let text = "Sessions are not saved here, so there would be no way back from a fork.";
-            self.tell(Level::Warning, text, "/rewind still takes a message back.");
+            self.report(Level::Warning, text, "/rewind still takes a message back.");
             return Vec::new();
         }
         let end = match turn {
@@ -49,7 +49,7 @@ impl Session {
             self.persistence.name += ", fork";
         }
         let part = turn.map_or_else(|| "the whole conversation".to_owned(), |turn| format!("turns 1 to {turn}"));
-        self.tell(Level::Info, format!("This is now a new session with {part}."), self.resume_hint(from));
+        self.report(Level::Info, format!("This is now a new session with {part}."), self.resume_hint(from));
         effects.extend(self.measure());
         effects
     }
@@ -71,7 +71,7 @@ impl Session {
         let from = self.persistence.number;
         let mut effects = self.branch(at);
         let text = format!("Turn {number} is the draft again. It and all later turns left the conversation.");
-        self.tell(Level::Info, text, self.resume_hint(from));
+        self.report(Level::Info, text, self.resume_hint(from));
         self.drafts.set_message(&message);
         self.return_draft(message);
         effects.extend(self.measure());
@@ -98,7 +98,7 @@ impl Session {
             turns => format!("There are {turns} turns so far."),
         };
         let hint = "A turn is one message of yours with its answer. Turns are numbered from 1.";
-        self.tell(Level::Warning, text, hint);
+        self.report(Level::Warning, text, hint);
     }
 
     /// Makes this a new session with the transcript up to `end`.
@@ -120,7 +120,7 @@ impl Session {
         // The review belongs to a removed turn. It is discarded only if the previous session has it saved.
         if is_cut && self.persistence.is_on && !self.proposals.review().is_empty() {
             self.proposals.discard_review();
-            self.tell(Level::Info, "The review stays in the previous session.", "");
+            self.report(Level::Info, "The review stays in the previous session.", "");
         }
         effects
     }

@@ -54,7 +54,7 @@ impl Session {
     /// Exports the session to a file. Without a name the file is named after the session.
     pub fn export(&mut self, name: Option<String>) -> Vec<Effect> {
         if !self.has_conversation() {
-            self.tell(Level::Warning, "There is nothing to export yet.", "");
+            self.report(Level::Warning, "There is nothing to export yet.", "");
             return Vec::new();
         }
         let title = self.title();
@@ -65,7 +65,7 @@ impl Session {
             _ if path.ends_with('-') => ExportFormat::Markdown,
             _ => {
                 let text = format!("{path} was not written: its extension is neither .md nor .json.");
-                self.tell(Level::Error, text, "Name a file that ends in .md or .json.");
+                self.report(Level::Error, text, "Name a file that ends in .md or .json.");
                 return Vec::new();
             }
         };
@@ -81,7 +81,7 @@ impl Session {
     /// Writes a file of commands that adds the files in the chat.
     pub fn save_files(&mut self, path: String) -> Vec<Effect> {
         if self.chat_files.files().is_empty() {
-            self.tell(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
+            self.report(Level::Warning, "No file is in the chat, so there is nothing to save.", "/add FILE adds one.");
             return Vec::new();
         }
         let line = |file: &ChatFile| {
@@ -107,7 +107,7 @@ impl Session {
             }
             let location = format!("line {} of {path}", number + 1);
             if !line.starts_with('/') {
-                self.tell(Level::Warning, format!("Skipped {location}: it is not a command."), "");
+                self.report(Level::Warning, format!("Skipped {location}: it is not a command."), "");
                 continue;
             }
             match parse_command(line) {
@@ -118,12 +118,12 @@ impl Session {
                 Ok(_) => {
                     let name = line.split_whitespace().next().unwrap_or_default();
                     let text = format!("Skipped {location}: a file must not run {name}.");
-                    self.tell(Level::Warning, text, "Type the command to run it.");
+                    self.report(Level::Warning, text, "Type the command to run it.");
                 }
-                Err(error) => self.tell(Level::Warning, format!("Skipped {location}: {error}"), ""),
+                Err(error) => self.report(Level::Warning, format!("Skipped {location}: {error}"), ""),
             }
         }
-        self.tell(Level::Info, format!("Running {} of {path}.", count(running, "command")), "");
+        self.report(Level::Info, format!("Running {} of {path}.", count(running, "command")), "");
     }
 }
 
@@ -197,7 +197,7 @@ fn markdown(session: &Exported<'_>) -> String {
 fn push_entry(into: &mut String, entry: &Entry) {
     let _ = match entry {
         Entry::User { text, mode, .. } => write!(into, "\n## You ({mode})\n\n{}\n", text.trim_end()),
-        Entry::Again { text, round, of, .. } => {
+        Entry::FollowUp { text, round, of, .. } => {
             write!(into, "\n## rhumb, asking again ({round} of {of})\n\n{}\n", text.trim_end())
         }
         Entry::Answer(Answer { text, state, .. }) => {

@@ -202,7 +202,7 @@ impl Session {
 
     /// Names the session.
     pub fn rename(&mut self, name: String) {
-        self.tell(Level::Info, format!("This session is now called {name}."), "/resume finds it by its name.");
+        self.report(Level::Info, format!("This session is now called {name}."), "/resume finds it by its name.");
         self.persistence.name = name;
     }
 
@@ -219,7 +219,7 @@ impl Session {
             PersistenceResponse::Off(failure) => {
                 self.persistence.is_on = false;
                 if let Some(failure) = failure {
-                    self.tell_failure(Level::Warning, failure);
+                    self.report_failure(Level::Warning, failure);
                 }
             }
             PersistenceResponse::UnfinishedWork(number, work) => self.report_unfinished(number, work),
@@ -228,7 +228,7 @@ impl Session {
             PersistenceResponse::Deleted => self.mark_unsaved(),
             PersistenceResponse::Names(lines) => self.persistence.earlier = lines,
             PersistenceResponse::Listed(_, lines) if lines.is_empty() => {
-                self.tell(Level::Info, "There is no other session in this repository.", "");
+                self.report(Level::Info, "There is no other session in this repository.", "");
             }
             PersistenceResponse::Listed(query, lines) => self.notices.push(Notice::ChooseSession(query, lines)),
             // Only the front end uses it.
@@ -236,12 +236,12 @@ impl Session {
             PersistenceResponse::Resumed { session, fork } => return self.resumed(*session, fork),
             PersistenceResponse::OpenElsewhere { number, title } => self.ask_to_fork(number, title),
             PersistenceResponse::Written { path, what } => {
-                self.comment_watch.pass_over(&path);
-                self.tell(Level::Info, format!("{what} was written to {path}."), "");
+                self.comment_watch.exclude(&path);
+                self.report(Level::Info, format!("{what} was written to {path}."), "");
             }
             PersistenceResponse::Exists(file) => self.ask_to_replace(file),
             PersistenceResponse::Commands { path, text } => self.run_command_file(&path, &text),
-            PersistenceResponse::Failed(failure) => self.tell_failure(Level::Warning, failure),
+            PersistenceResponse::Failed(failure) => self.report_failure(Level::Warning, failure),
         }
         Vec::new()
     }
@@ -250,7 +250,7 @@ impl Session {
         self.mark_unsaved();
         let text = format!("The session database was damaged and was moved to {}.", moved_to.display());
         let hint = "Nothing was deleted. A new database was created, and this session is saved in it.";
-        self.tell(Level::Warning, text, hint);
+        self.report(Level::Warning, text, hint);
     }
 
     fn ask_to_fork(&mut self, number: i64, title: String) {

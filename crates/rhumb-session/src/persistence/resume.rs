@@ -7,8 +7,7 @@ use crate::effect::Effect;
 use crate::processes::RunState;
 use crate::state::Session;
 use crate::transcript::{Answer, AnswerState, Entry, Level};
-use crate::turn::continuation::OFFER;
-use crate::turn::events::is_streaming;
+use crate::turn::continuation::HINT_INTERRUPTED;
 
 /// Maximum number of messages in a preview.
 const MAX_PREVIEW_MESSAGES: usize = 12;
@@ -68,14 +67,14 @@ impl Session {
     /// Whether something runs that belongs to this session, which can then not be left. Tells the user what it is.
     pub(super) fn warn_if_busy(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then try again.");
+            self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then try again.");
         } else if self.proposals.is_writing() {
-            self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
+            self.report(Level::Warning, "A write is running.", "Try again when it is done.");
         } else if self.is_compacting() {
-            self.tell(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
+            self.report(Level::Warning, "The conversation is being summarised.", "Try again when that is done.");
         } else if self.proposals.is_locating() {
             let text = "The edits of the last answer are still being located.";
-            self.tell(Level::Warning, text, "Try again in a moment.");
+            self.report(Level::Warning, text, "Try again in a moment.");
         }
         self.is_busy()
     }
@@ -120,7 +119,7 @@ impl Session {
         session.stale.into_iter().for_each(|(path, text)| self.reread(&path, text.as_deref()));
         // The last message is visible on a small screen too, and this one needs an action.
         if let Some((text, hint)) = interrupted {
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
         }
         if !self.drafts.message().is_empty() {
             self.return_draft(self.drafts.message().to_owned());
@@ -133,7 +132,7 @@ impl Session {
     fn suspend_waiting(&mut self) {
         self.withdraw_offers();
         self.forget_mentioned();
-        self.modes.waiting_mut().search = None;
+        self.modes.end_search();
         self.detach_checks();
         self.withdraw_questions();
         self.hold_queue();
@@ -163,11 +162,11 @@ impl Session {
         while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
             ran.state = RunState::Failed(STOPPED.into());
         }
-        let at = self.transcript.iter().rposition(is_streaming)?;
+        let at = self.transcript.iter().rposition(Entry::is_streaming)?;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
         if !text.is_empty() {
             *state = AnswerState::Incomplete(STOPPED.into());
-            return Some(("The last answer was incomplete when rhumb was stopped.", OFFER));
+            return Some(("The last answer was incomplete when rhumb was stopped.", HINT_INTERRUPTED));
         }
         self.transcript.remove(at);
         let message = self.transcript.iter().rev().find_map(|entry| match entry {
@@ -200,9 +199,9 @@ impl Session {
             && now != model
         {
             let text = format!("This session used {model} before; it now uses {now}.");
-            self.tell(Level::Info, text, format!("/model {model} switches back."));
+            self.report(Level::Info, text, format!("/model {model} switches back."));
         }
-        unreadable.into_iter().for_each(|text| self.tell(Level::Warning, text, "Everything else was restored."));
+        unreadable.into_iter().for_each(|text| self.report(Level::Warning, text, "Everything else was restored."));
     }
 }
 

@@ -258,7 +258,7 @@ impl Session {
         changes.choices = updated(&mut saved.choices, &choices, &mut has_changed);
         changes.ledger = updated(&mut saved.ledger, self.spending.ledger(), &mut has_changed);
         changes.summary = updated(&mut saved.summary, self.history.summary(), &mut has_changed);
-        changes.passages = updated(&mut saved.passages, &self.codebase.locations, &mut has_changed);
+        changes.passages = updated(&mut saved.passages, &*self.codebase.locations, &mut has_changed);
         changes.draft = updated(&mut saved.draft, &draft, &mut has_changed);
         changes.feedback = updated(&mut saved.feedback, self.proposals.feedback(), &mut has_changed);
         changes.review = updated(&mut saved.review, &review_key, &mut has_changed).map(|key| {

@@ -102,7 +102,7 @@ fn passages_are_saved_until_the_conversation_is_cleared() {
     let (mut session, mut disk) = (session(), Disk::default());
     talk(&mut session, "ropes?");
     let place = ChunkLocation { path: "a.py".into(), line: 3, end_line: 9, anchor: None, turn: 1, rank: 0, hash: 7 };
-    session.codebase.locations = vec![place];
+    session.codebase.locations = std::sync::Arc::new(vec![place]);
     assert!(disk.save(&mut session));
     assert_eq!(disk.resumed().codebase.locations, session.codebase.locations);
     session.clear_history();
@@ -113,7 +113,7 @@ fn passages_are_saved_until_the_conversation_is_cleared() {
 #[test]
 fn an_empty_session_is_not_saved_but_its_inputs_are() {
     let (mut session, mut disk) = (session(), Disk::default());
-    session.tell(Level::Info, "welcome", "");
+    session.report(Level::Info, "welcome", "");
     assert!(!disk.save(&mut session));
     session.remember_input("/ls");
     let Some(PersistenceEffect::Save(change)) = session.unsaved_changes() else { panic!("the input is not saved") };
@@ -165,7 +165,7 @@ fn an_interrupted_answer_can_be_continued_after_a_restart() {
         edits: Vec::new(),
     });
     assert!(session.transcript.contains(&interrupted), "{:?}", session.transcript);
-    let effects = session.go_on();
+    let effects = session.continue_answer();
     assert!(matches!(effects.as_slice(), [Effect::Ask(spec)] if spec.partial == "Roses"), "{effects:?}");
     assert!(matches!(disk.resumed().retry().as_slice(), [Effect::Ask(_)]));
 }
@@ -375,7 +375,7 @@ fn files_and_status_messages_of_the_start_stay_when_a_session_is_resumed() {
     first.chat_files.add("a", false);
     disk.save(&mut first);
     let mut session = session();
-    session.tell(Level::Warning, "no git here", "");
+    session.report(Level::Warning, "no git here", "");
     session.chat_files.add("b", false);
     session.handle(Response::Persisted(PersistenceResponse::Resumed { session: Box::new(disk.read()), fork: false }));
     let paths: Vec<&str> = session.chat_files.files().iter().map(|file| file.path.as_str()).collect();
@@ -403,7 +403,7 @@ fn a_fork_ends_with_its_turn_and_the_previous_session_keeps_the_rest() {
     let mut other = Disk::default();
     assert!(other.save(&mut session));
     assert_eq!(other.read().transcript.len(), session.transcript.len(), "all of it is saved, not only new entries");
-    assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_asked()).count(), 3);
+    assert_eq!(disk.read().transcript.iter().filter(|entry| entry.is_message()).count(), 3);
 }
 
 #[test]
@@ -554,7 +554,7 @@ fn take(session: &mut Session, step: Step) {
         Step::Draft(text) => drop(session.draft_changed(&text)),
         Step::File(file, read_only) => session.chat_files.add(&format!("f{file}"), read_only),
         Step::Mode(mode) => session.modes.set_mode(Mode::CHOICES[mode]),
-        Step::Tell(text) => session.tell(Level::Info, text, "hint"),
+        Step::Tell(text) => session.report(Level::Info, text, "hint"),
         Step::Clear => drop(session.clear_history()),
         Step::Pin(file) => drop(session.toggle_pin(&format!("f{file}"))),
         Step::Propose => propose(session),

@@ -408,7 +408,7 @@ impl Session {
         let Some(at) = self.processes.jobs.iter().position(|job| job.number == number) else { return Vec::new() };
         let job = self.processes.jobs.remove(at);
         for note in &outcome.notes {
-            self.tell(Level::Warning, note.message.clone(), note.hint.clone());
+            self.report(Level::Warning, note.message.clone(), note.hint.clone());
         }
         match job.purpose {
             Purpose::Git => {}

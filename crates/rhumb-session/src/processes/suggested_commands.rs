@@ -40,14 +40,14 @@ impl Session {
         }
         if more > 0 {
             let text = format!("The answer suggests {}.", count(more, "more command"));
-            self.tell(Level::Info, text, "!COMMAND runs one.");
+            self.report(Level::Info, text, "!COMMAND runs one.");
         }
     }
 
     /// Whether the last message asked for changes.
     fn last_request_was_for_changes(&self) -> bool {
-        let last = self.transcript.iter().rev().find(|entry| entry.is_asked());
-        matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::Again { .. }))
+        let last = self.transcript.iter().rev().find(|entry| entry.is_message());
+        matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::FollowUp { .. }))
     }
 
     /// Runs a command that was approved.

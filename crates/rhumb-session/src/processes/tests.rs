@@ -107,7 +107,7 @@ fn findings_are_sent_without_a_question_a_limited_number_of_times() {
             session
                 .transcript
                 .iter()
-                .any(|entry| matches!(entry, Entry::Again { round: at, of: 2, .. } if *at == round))
+                .any(|entry| matches!(entry, Entry::FollowUp { round: at, of: 2, .. } if *at == round))
         );
         let turn = spec.generation;
         answer(&mut session, turn, "fixed");

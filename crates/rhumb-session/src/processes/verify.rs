@@ -93,7 +93,7 @@ impl Session {
             let round = self.proposals.retries().repairs;
             let max = self.processes.max_rounds.max(round);
             let text = recheck.with_verb("runs", "run");
-            self.tell(Level::Info, format!("{text} again after round {round} of {max}."), "");
+            self.report(Level::Info, format!("{text} again after round {round} of {max}."), "");
             if recheck.test {
                 check.test = CheckMode::On;
             }
@@ -131,9 +131,9 @@ impl Session {
     pub fn lint(&mut self, names: &[String]) -> Vec<Effect> {
         let mut paths = Vec::new();
         for name in names {
-            match self.meant(name) {
+            match self.resolve_name(name) {
                 Ok(found) => paths.extend(found),
-                Err(reason) => self.tell(Level::Error, reason, "/pick-file opens the file picker."),
+                Err(reason) => self.report(Level::Error, reason, "/pick-file opens the file picker."),
             }
         }
         if paths.is_empty() {
@@ -196,14 +196,14 @@ impl Session {
         let recheck = retries.recheck.clone().unwrap_or_default();
         let text = recheck.with_verb("still fails", "still fail");
         let text = format!("{text} after {}.", count(retries.repairs, "round"));
-        self.tell(Level::Warning, text, "Fix it yourself, or send it once more. verify_rounds sets the limit.");
+        self.report(Level::Warning, text, "Fix it yourself, or send it once more. verify_rounds sets the limit.");
     }
 
     /// Reports that the check which failed before passes now.
     fn report_passed(&mut self) {
         let Some(recheck) = self.proposals.retries_mut().recheck.take() else { return };
         let rounds = count(self.proposals.retries().repairs.max(1), "round");
-        self.tell(Level::Info, format!("{} after {rounds}.", recheck.with_verb("passes", "pass")), "");
+        self.report(Level::Info, format!("{} after {rounds}.", recheck.with_verb("passes", "pass")), "");
     }
 
     /// Sends findings to the model as a message of the program, in the next round.
@@ -216,13 +216,13 @@ impl Session {
             // The model has to see what it edits.
             if !self.chat_files.contains(path) {
                 self.chat_files.add(path, false);
-                self.tell(Level::Info, format!("{path} was added to the chat for the fix."), "");
+                self.report(Level::Info, format!("{path} was added to the chat for the fix."), "");
             }
         }
         // The draft of the user stays in the composer.
-        let spec = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_order() };
-        self.transcript.push(Entry::Again { text: text.clone(), round, of, answered: false });
-        self.begin(Turn::again(spec.generation, text, request));
+        let spec = RequestSpec { draft: text.clone(), mode: Mode::Code, ..self.next_request_spec() };
+        self.transcript.push(Entry::FollowUp { text: text.clone(), round, of, answered: false });
+        self.open_turn(Turn::follow_up(spec.generation, text, request));
         vec![Effect::Ask(Box::new(spec))]
     }
 
@@ -240,9 +240,9 @@ impl Session {
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
                 let hint = "/lint FILE checks a file with a grammar. lint_cmd and linters in rhumb.toml name commands.";
-                self.tell(Level::Info, "There was nothing to check.", hint);
+                self.report(Level::Info, "There was nothing to check.", hint);
             }
-            None => self.tell(Level::Info, format!("Checks passed: {}.", outcome.checks.join(", ")), ""),
+            None => self.report(Level::Info, format!("Checks passed: {}.", outcome.checks.join(", ")), ""),
         }
     }
 
@@ -312,7 +312,7 @@ impl Session {
             } else {
                 ("No model is connected, so nothing was sent.", "Share it, and copy the prompt with /copy-context.")
             };
-            self.tell(Level::Warning, text, hint);
+            self.report(Level::Warning, text, hint);
             self.offer_findings(findings);
             return Vec::new();
         }

@@ -142,7 +142,7 @@ impl Session {
             request: self.proposals.request.clone(),
             own_changes: self.proposals.commits.own_changes,
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
             choice: self.proposals.commits.choice,
         }
     }
@@ -153,12 +153,12 @@ impl Session {
             GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),
             GitResponse::Committed(committed) => self.committed(committed),
             GitResponse::Diff(Ok(text)) if text.is_empty() => {
-                self.tell(Level::Info, "Nothing was written since the last message.", "");
+                self.report(Level::Info, "Nothing was written since the last message.", "");
             }
             GitResponse::Diff(Ok(text)) => {
                 self.notices.push(Notice::Diff(Page { title: "written since the last message".to_owned(), text }));
             }
-            GitResponse::Diff(Err(failure)) => self.tell_failure(Level::Error, failure),
+            GitResponse::Diff(Err(failure)) => self.report_failure(Level::Error, failure),
         }
         Vec::new()
     }
@@ -169,7 +169,7 @@ impl Session {
         vec![Effect::Git(GitEffect::Commit {
             message,
             allowance: self.allowance(),
-            weak_model: self.next_request.choices().weak_model.clone(),
+            weak_model: self.next_request.overrides().weak_model.clone(),
         })]
     }
 
@@ -178,7 +178,7 @@ impl Session {
         if let Some((id, subject)) = &committed.commit {
             let own = committed.own_commit.as_ref();
             let own = own.map_or_else(String::new, |own| format!(", after your own changes as {own}"));
-            self.tell(Level::Info, format!("Committed as {id}{own}: {subject}"), "");
+            self.report(Level::Info, format!("Committed as {id}{own}: {subject}"), "");
         }
         self.report_notes(committed.notes);
     }

@@ -111,7 +111,7 @@ impl Session {
             message.is_some() && context::same_refusals(&self.proposals.retries.last_outcomes, &outcomes);
         self.report_refused(&newer.refused_states(), is_unchanged);
         for path in self.proposals.review.merge(newer) {
-            self.tell(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
+            self.report(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
         }
         self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
         self.record_edits(&outcomes, &repeated, &before);
@@ -139,7 +139,7 @@ impl Session {
         if is_unchanged {
             text.push("The last answer changed nothing about that, so the model is not asked again.".into());
         }
-        self.tell(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
+        self.report(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
     }
 
     /// Sends a message about refused edits, unless that was done too often or something else runs.
@@ -162,7 +162,7 @@ impl Session {
             part.push(outcome.clone());
         }
         let Some(message) = context::refusals(&sent) else {
-            self.tell(Level::Info, "The file already contains the text of this edit.", "");
+            self.report(Level::Info, "The file already contains the text of this edit.", "");
             return Vec::new();
         };
         if self.proposals.is_writing || !self.may_send(&message) {
@@ -180,19 +180,18 @@ impl Session {
         // The draft of the user stays in the composer.
         let number = self.turns.next_number();
         let spec = self.round_spec(number, message.clone());
-        self.transcript.push(Entry::Again { text: message.clone(), round, of, answered: false });
-        self.begin(Turn::again(spec.generation, message, request).in_mode(spec.mode));
+        self.transcript.push(Entry::FollowUp { text: message.clone(), round, of, answered: false });
+        self.open_turn(Turn::follow_up(spec.generation, message, request).with_mode(spec.mode));
         vec![Effect::Ask(Box::new(spec))]
     }
 
     /// The request for one more round of the same request, with this message.
     pub(crate) fn round_spec(&self, number: u64, message: String) -> RequestSpec {
-        let mut spec = RequestSpec { draft: message, ..self.order(number) };
+        let mut spec = RequestSpec { draft: message, ..self.request_spec(number) };
         // The files have the same text as before the request, so they come before all messages about it.
-        let history = Arc::make_mut(&mut spec.history);
-        history.append(&mut spec.exchange);
-        let earlier = history.len().saturating_sub(transcript::exchange(&self.transcript));
-        spec.exchange = history.split_off(earlier);
-        self.in_round(spec)
+        let exchange = std::mem::take(&mut spec.exchange);
+        Arc::make_mut(&mut spec.history).extend_from_slice(&exchange);
+        spec.split_exchange(transcript::exchange_len(&self.transcript));
+        self.as_follow_up(spec)
     }
 }

@@ -41,7 +41,7 @@ impl Session {
         // It belongs to the request that the review answers.
         let request = self.proposals.request.clone();
         self.transcript.push(Entry::User { text: text.to_owned(), mode: Mode::Code, answered: false });
-        let turn = Turn::again(self.turns.next_number(), text.to_owned(), request);
+        let turn = Turn::follow_up(self.turns.next_number(), text.to_owned(), request);
         (true, self.begin_turn(turn))
     }
 
@@ -60,7 +60,7 @@ impl Session {
         }
         let were = if new.len() == 1 { "was" } else { "were" };
         let text = format!("{} {were} added to the chat, because your feedback is about it.", new.join(", "));
-        self.tell(Level::Info, text, "");
+        self.report(Level::Info, text, "");
         new.iter().for_each(|path| self.chat_files.add(path, false));
     }
 

@@ -119,16 +119,16 @@ impl Session {
     /// `/init`: asks for the text of a first `AGENTS.md`.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then /init again.");
+            self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then /init again.");
             return Vec::new();
         }
         if self.proposals.review.files.iter().any(|file| file.path == AGENTS_FILE) {
             let text = format!("{AGENTS_FILE} is under review already.");
-            self.tell(Level::Warning, text, "Decide on it there first.");
+            self.report(Level::Warning, text, "Decide on it there first.");
             return Vec::new();
         }
         // The draft must not influence the ranking of the files.
-        let spec = RequestSpec { draft: String::new(), ..self.order(0) };
+        let spec = RequestSpec { draft: String::new(), ..self.request_spec(0) };
         vec![Effect::Lookup(LookupEffect::AgentsFile(Box::new(spec)))]
     }
 
@@ -137,12 +137,12 @@ impl Session {
         let text = match text {
             Ok(text) => text,
             Err(failure) => {
-                self.tell_failure(Level::Warning, failure);
+                self.report_failure(Level::Warning, failure);
                 return Vec::new();
             }
         };
         let hint = "Edit and write it in the review. Once written, it is part of every request after the next start.";
-        self.tell(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
+        self.report(Level::Info, format!("{AGENTS_FILE} is proposed as a new file."), hint);
         let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
         let reply = format!("*** Begin Patch\n*** Add File: {AGENTS_FILE}\n{lines}*** End Patch\n");
         self.propose_alone(reply, None, format!("Add {AGENTS_FILE}"))

@@ -70,7 +70,7 @@ impl Session {
     /// Undoes the last write, or redoes the write that was undone last.
     pub fn undo_or_redo(&mut self, direction: Direction) -> Vec<Effect> {
         if self.proposals.is_writing {
-            self.tell(Level::Warning, "A write is running.", "Try again when it is done.");
+            self.report(Level::Warning, "A write is running.", "Try again when it is done.");
             return Vec::new();
         }
         self.proposals.is_writing = true;
@@ -82,7 +82,7 @@ impl Session {
         let written = match result {
             Ok(written) => written,
             Err(failure) => {
-                self.tell_failure(Level::Error, failure);
+                self.report_failure(Level::Error, failure);
                 return Vec::new();
             }
         };
@@ -94,10 +94,10 @@ impl Session {
         self.report_notes(written.notes);
         self.record_undo(direction, &written.paths);
         if written.paths.is_empty() {
-            self.tell(Level::Info, format!("There is no write to {verb}."), "");
+            self.report(Level::Info, format!("There is no write to {verb}."), "");
             return Vec::new();
         }
-        self.tell(Level::Info, format!("{done}: {}.{commit}", name_some(&written.paths)), hint);
+        self.report(Level::Info, format!("{done}: {}.{commit}", name_some(&written.paths)), hint);
         let under_review = |path: &String| self.proposals.review.files.iter().any(|file| file.path == *path);
         let stale: Vec<String> = written.paths.into_iter().filter(under_review).collect();
         let mut effects = vec![Effect::Survey];

@@ -92,7 +92,7 @@ impl Session {
         let review = &self.proposals.review;
         if !review.has_accepted() {
             let hint = "Accept hunks in the review first.";
-            self.tell(Level::Info, "Nothing is accepted, so nothing was written.", hint);
+            self.report(Level::Info, "Nothing is accepted, so nothing was written.", hint);
             return Vec::new();
         }
         let (in_conflict, others): (Vec<&FileReview>, Vec<&FileReview>) =
@@ -119,7 +119,7 @@ impl Session {
         }
         let conflicts = if held.len() == 1 { "a conflict in it is" } else { "conflicts in them are" };
         let text = format!("Not written, because {conflicts} open: {}.", held.join(", "));
-        self.tell(Level::Warning, text, "Resolve the conflicts in the review, then write again.");
+        self.report(Level::Warning, text, "Resolve the conflicts in the review, then write again.");
     }
 
     /// Discards everything under review. Nothing is written.
@@ -132,7 +132,7 @@ impl Session {
         self.forget_write_questions();
         self.proposals.feedback.clear();
         self.proposals.retries = EditRetries::closed();
-        self.tell(Level::Info, text, "");
+        self.report(Level::Info, text, "");
     }
 
     /// Files were written.
@@ -150,7 +150,7 @@ impl Session {
         }
         self.proposals.review.drop_rejected();
         self.proposals.commits.pending += usize::from(written.commit_follows);
-        self.tell(Level::Info, summary.text(&written, not_committed), "");
+        self.report(Level::Info, summary.text(&written, not_committed), "");
         self.report_notes(written.notes);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
@@ -159,7 +159,7 @@ impl Session {
     }
 
     pub(super) fn report_notes(&mut self, notes: Vec<Failure>) {
-        notes.into_iter().for_each(|note| self.tell_failure(Level::Warning, note));
+        notes.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
     }
 
     /// A write failed. `stale` are the files that changed in the meantime.
@@ -169,7 +169,7 @@ impl Session {
         // The journal may be able to record the next write.
         self.proposals.commits.consent.unrecorded = false;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
-        self.tell(Level::Error, failure.message, hint);
+        self.report(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
     }
 
@@ -199,7 +199,7 @@ impl Session {
         } else {
             "Review the file again, then write."
         };
-        self.tell(Level::Warning, message, hint);
+        self.report(Level::Warning, message, hint);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Comments for the model in files, as they are saved.
+//! Comments for the model in files: a saved file with a new comment sends a message.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,71 +8,74 @@ use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_text::count;
 
-/// What is known of the comments in files.
+/// The comments for the model in files.
 #[derive(Debug, Default)]
 pub struct CommentWatch {
-    on: bool,
-    /// The comments of each file as it was last saved.
+    is_on: bool,
+    /// The comments of each file when it was last saved.
     known: BTreeMap<String, Vec<FoundComment>>,
-    /// Files of which this program wrote all: what was said is quoted in them, and nothing is asked for.
+    /// Files that this program exported. They quote the conversation, so their comments are ignored.
     exported: BTreeSet<String>,
 }
 
 impl CommentWatch {
-    /// That file was written by this program, all of it.
-    pub(crate) fn pass_over(&mut self, path: &str) {
+    /// Ignores the comments of a file that this program exported.
+    pub(crate) fn exclude(&mut self, path: &str) {
         self.exported.insert(path.to_owned());
     }
 
-    /// What is about to be written into a file by this program is no word of the developer's.
+    /// Ignores the comments of a text that this program is about to write: they are not new comments of the user.
     pub(crate) fn wrote(&mut self, path: &str, text: &str) {
-        let found = if self.on { found_comments(path, text) } else { Vec::new() };
+        let found = if self.is_on { found_comments(path, text) } else { Vec::new() };
         if !found.is_empty() {
             self.known.insert(path.to_owned(), found);
         }
     }
 
-    /// Whether comments are followed.
+    /// Whether files are watched for comments.
     pub fn is_on(&self) -> bool {
-        self.on
+        self.is_on
     }
 }
 
 impl Session {
-    /// Follows comments from now on, or no more; without a word, the other of what is.
+    /// Turns the watch on or off; without an argument, toggles it.
     pub(crate) fn watch(&mut self, on: Option<bool>) -> Vec<Effect> {
-        self.comment_watch.on = on.unwrap_or(!self.comment_watch.on);
+        self.comment_watch.is_on = on.unwrap_or(!self.comment_watch.is_on);
         self.comment_watch.known.clear();
-        if !self.comment_watch.on {
-            let left_out = match self.drop_queued_comments() {
+        if !self.comment_watch.is_on {
+            let dropped = match self.drop_queued_comments() {
                 0 => String::new(),
-                waited => format!(" {} that waited for the model will not be sent.", count(waited, "message")),
+                queued => format!(" {} in the queue will not be sent.", count(queued, "message")),
             };
-            self.tell(Level::Info, format!("Comments in files are not followed any more.{left_out}"), "");
-            return vec![Effect::WatchComments(false), Effect::Follow(self.next_request.map().refresh.follows_disk())];
+            self.report(Level::Info, format!("Comments in files are no longer watched.{dropped}"), "");
+            return vec![
+                Effect::WatchComments(false),
+                Effect::WatchFiles(self.next_request.map().refresh.follows_disk()),
+            ];
         }
         vec![Effect::WatchComments(true)]
     }
 
-    /// Comments are followed from here on, or cannot be.
-    pub(crate) fn watches(&mut self, result: Result<(), Failure>) {
+    /// Handles the result of turning the watch on.
+    pub(crate) fn handle_watch_result(&mut self, result: Result<(), Failure>) {
         match result {
-            Ok(()) if self.comment_watch.on => {
-                let text = "Comments that end in AI! (do it) or AI? (answer it) are followed when their file is saved.";
-                self.tell(Level::Info, text, "/watch off ends that.");
+            Ok(()) if self.comment_watch.is_on => {
+                let text =
+                    "When a file is saved, comments that end in AI! (do it) or AI? (answer it) are sent to the model.";
+                self.report(Level::Info, text, "/watch off turns this off.");
             }
             Ok(()) => {}
             Err(failure) => {
-                self.comment_watch.on = false;
-                self.tell_failure(Level::Error, failure);
+                self.comment_watch.is_on = false;
+                self.report_failure(Level::Error, failure);
             }
         }
     }
 
-    /// A file was saved, and these comments for the model are in it. New ones that want something become a message, which waits
-    /// while the model answers.
-    pub(crate) fn commented(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
-        if !self.comment_watch.on || self.comment_watch.exported.contains(path) {
+    /// Handles the comments of a saved file. New ones that ask for something are sent, or queued while the model answers.
+    pub(crate) fn handle_comments(&mut self, path: &str, found: &[FoundComment]) -> Vec<Effect> {
+        if !self.comment_watch.is_on || self.comment_watch.exported.contains(path) {
             return Vec::new();
         }
         let before = match found.is_empty() {
@@ -80,21 +83,22 @@ impl Session {
             false => self.comment_watch.known.insert(path.to_owned(), found.to_vec()),
         };
         let mut before: Vec<AiComment> = before.unwrap_or_default().into_iter().map(|found| found.comment).collect();
-        // Lines move; the same words twice in a file are two comments.
+        // Comments are compared without their lines, which move. Equal comments in a file are counted.
+        let is_same = |one: &AiComment, other: &AiComment| one.kind == other.kind && one.text == other.text;
         let mut is_new = |found: &&FoundComment| {
-            let known = before.iter().position(|known| same(known, &found.comment));
+            let known = before.iter().position(|known| is_same(known, &found.comment));
             known.map(|at| before.swap_remove(at)).is_none()
         };
-        let wanted: Vec<&FoundComment> =
+        let requests: Vec<&FoundComment> =
             found.iter().filter(&mut is_new).filter(|found| found.comment.kind != CommentKind::Note).collect();
         let mut effects = if found.is_empty() { Vec::new() } else { self.add_commented(path) };
-        if !wanted.is_empty() {
-            effects.extend(self.order_comments(path, &wanted));
+        if !requests.is_empty() {
+            effects.extend(self.send_comments(path, &requests));
         }
         effects
     }
 
-    /// Takes a file into the chat whose comments are for the model.
+    /// Adds a file with comments to the chat.
     fn add_commented(&mut self, path: &str) -> Vec<Effect> {
         if self.chat_files.files().iter().any(|file| file.path == path && !file.read_only) {
             return Vec::new();
@@ -104,26 +108,22 @@ impl Session {
         self.measure()
     }
 
-    fn order_comments(&mut self, path: &str, wanted: &[&FoundComment]) -> Vec<Effect> {
-        let noted = |found: &&FoundComment| found.comment.kind == CommentKind::Note;
+    fn send_comments(&mut self, path: &str, requests: &[&FoundComment]) -> Vec<Effect> {
+        let is_note = |found: &&FoundComment| found.comment.kind == CommentKind::Note;
         let known = self.comment_watch.known.iter();
-        let noted: Vec<(&str, &FoundComment)> =
-            known.flat_map(|(path, found)| found.iter().filter(noted).map(|found| (path.as_str(), found))).collect();
-        let wanted: Vec<(&str, &FoundComment)> = wanted.iter().map(|found| (path, *found)).collect();
-        let does = wanted.iter().any(|(_, found)| found.comment.kind == CommentKind::Do);
-        let text = comment_request(&wanted, &noted);
+        let notes: Vec<(&str, &FoundComment)> =
+            known.flat_map(|(path, found)| found.iter().filter(is_note).map(|found| (path.as_str(), found))).collect();
+        let requests: Vec<(&str, &FoundComment)> = requests.iter().map(|found| (path, *found)).collect();
+        let asks_for_change = requests.iter().any(|(_, found)| found.comment.kind == CommentKind::Do);
+        let text = comment_request(&requests, &notes);
         if !self.model.is_connected() {
             let text = format!("A comment in {path} is for the model, but no model is connected.");
-            self.tell(Level::Warning, text, "/servers looks for a model server on this machine.");
+            self.report(Level::Warning, text, "/servers looks for a model server on this machine.");
             return Vec::new();
         }
-        self.enqueue_comments(text, if does { Mode::Code } else { Mode::Ask });
+        self.enqueue_comments(text, if asks_for_change { Mode::Code } else { Mode::Ask });
         self.next_queued()
     }
-}
-
-fn same(one: &AiComment, other: &AiComment) -> bool {
-    one.kind == other.kind && one.text == other.text
 }
 
 #[cfg(test)]
@@ -143,43 +143,43 @@ mod tests {
         session.handle(Response::Comments { path: path.into(), found: found_comments(path, source) })
     }
 
-    fn asked(effects: &[Effect]) -> Option<(Mode, String)> {
+    fn sent(effects: &[Effect]) -> Option<(Mode, String)> {
         effects.iter().find_map(|effect| match effect {
-            Effect::Ask(order) => Some((order.mode, order.draft.clone())),
+            Effect::Ask(spec) => Some((spec.mode, spec.draft.clone())),
             _ => None,
         })
     }
 
     #[test]
-    fn what_the_program_writes_itself_asks_for_nothing() {
+    fn comments_in_written_and_exported_texts_are_ignored() {
         let mut session = watching();
         let written = "# done\n# and now the rest AI!\nx = 1\n";
         session.comment_watch.wrote("a.py", written);
-        assert_eq!(asked(&saved(&mut session, "a.py", written)), None);
+        assert_eq!(sent(&saved(&mut session, "a.py", written)), None);
         let theirs = format!("# name it AI!\n{written}");
-        assert!(asked(&saved(&mut session, "a.py", &theirs)).is_some(), "the developer's own still counts");
+        assert!(sent(&saved(&mut session, "a.py", &theirs)).is_some(), "a comment of the user is sent");
         session.handle(Response::Persisted(PersistenceResponse::Written {
             path: "talk.md".into(),
             what: "The session".into(),
         }));
-        assert_eq!(asked(&saved(&mut session, "talk.md", "<!-- say it AI! -->\n")), None);
+        assert_eq!(sent(&saved(&mut session, "talk.md", "<!-- say it AI! -->\n")), None);
     }
 
     #[test]
-    fn a_comment_becomes_a_message_once() {
+    fn a_comment_is_sent_once() {
         let mut session = watching();
-        let (mode, text) = asked(&saved(&mut session, "a.py", "# go AI!\n")).unwrap();
+        let (mode, text) = sent(&saved(&mut session, "a.py", "# go AI!\n")).unwrap();
         assert!(mode == Mode::Code && text.contains("# go AI!"), "{text}");
         assert_eq!(session.chat_files.files(), [ChatFile { path: "a.py".into(), read_only: false }]);
         session.cancel();
-        assert_eq!(asked(&saved(&mut session, "a.py", "x = 1\n# go AI!\n")), None, "it was asked for already");
-        assert_eq!(session.modes.mode(), Mode::Code, "the mode of the developer stays");
+        assert_eq!(sent(&saved(&mut session, "a.py", "x = 1\n# go AI!\n")), None, "it was sent already");
+        assert_eq!(session.modes.mode(), Mode::Code, "the mode of the session does not change");
         saved(&mut session, "a.py", "x = 1\n");
-        assert!(asked(&saved(&mut session, "a.py", "# go AI!\n")).is_some(), "it was gone, and is new");
+        assert!(sent(&saved(&mut session, "a.py", "# go AI!\n")).is_some(), "it was removed and added again");
     }
 
     #[test]
-    fn what_a_comment_names_with_an_at_is_not_fetched() {
+    fn names_after_an_at_in_a_comment_are_not_looked_up() {
         for source in [
             "# see @http://x.example/ AI!\n",
             "```\n~~~\n# @url https://x.example/ AI!\n",
@@ -187,45 +187,45 @@ mod tests {
         ] {
             let mut session = watching();
             let effects = saved(&mut session, "a.py", source);
-            assert!(asked(&effects).is_some(), "{source}: {effects:?}");
+            assert!(sent(&effects).is_some(), "{source}: {effects:?}");
             assert!(!effects.iter().any(|effect| matches!(effect, Effect::Mention(_))), "{source}: {effects:?}");
         }
-        assert_eq!(asked(&watching().send("see @https://x.example/").1), None, "what is typed is looked up first");
+        assert_eq!(sent(&watching().send("see @https://x.example/").1), None, "names in a typed message are looked up");
     }
 
     #[test]
-    fn a_question_is_answered_and_a_note_waits_for_it() {
+    fn a_note_is_sent_with_the_next_question() {
         let mut session = watching();
-        assert_eq!(asked(&saved(&mut session, "n.py", "# beware of tides AI\n")), None);
-        assert_eq!(session.chat_files.files().len(), 1, "its file comes along");
-        let (mode, text) = asked(&saved(&mut session, "q.py", "# why AI?\n")).unwrap();
+        assert_eq!(sent(&saved(&mut session, "n.py", "# beware of tides AI\n")), None);
+        assert_eq!(session.chat_files.files().len(), 1, "its file is added");
+        let (mode, text) = sent(&saved(&mut session, "q.py", "# why AI?\n")).unwrap();
         assert!(mode == Mode::Ask && text.contains("beware of tides") && text.contains("why"), "{text}");
     }
 
     #[test]
-    fn comments_wait_while_the_model_answers() {
+    fn comments_are_queued_while_the_model_answers() {
         let mut session = watching();
         session.send("first");
-        assert_eq!(asked(&saved(&mut session, "a.py", "# go AI!\n")), None);
+        assert_eq!(sent(&saved(&mut session, "a.py", "# go AI!\n")), None);
         assert_eq!(session.turns.queue().waiting().len(), 1);
     }
 
     #[test]
-    fn what_is_not_followed_is_left_alone() {
+    fn comments_are_ignored_when_the_watch_is_off() {
         let mut session = watching();
         session.command(Command::Watch(None));
-        assert_eq!(asked(&saved(&mut session, "a.py", "# go AI!\n")), None);
+        assert_eq!(sent(&saved(&mut session, "a.py", "# go AI!\n")), None);
         assert!(session.chat_files.files().is_empty());
     }
 
     #[test]
-    fn comments_that_wait_are_not_sent_when_they_are_not_followed_any_more() {
+    fn turning_the_watch_off_removes_queued_comments() {
         let mut session = watching();
         session.send("first");
         saved(&mut session, "a.py", "# go AI!\n");
         session.send("second");
         session.command(Command::Watch(Some(false)));
         let waiting: Vec<&str> = session.turns.queue().waiting().iter().map(|queued| queued.text.as_str()).collect();
-        assert_eq!(waiting, ["second"], "what was typed waits on");
+        assert_eq!(waiting, ["second"], "typed messages stay queued");
     }
 }

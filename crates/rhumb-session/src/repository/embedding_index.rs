@@ -1,115 +1,116 @@
-//! The index of meanings as the conversation sees it: how far it is, and the question that comes before texts leave the machine.
+//! The embedding index: its progress, and the question before texts are sent to a server.
 
 use std::time::Duration;
+
+use rhumb_text::thousands;
 
 use crate::effect::{Effect, Failure};
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::Level;
-use rhumb_text::thousands;
 
-/// What an index of embeddings of the repository would have to embed.
+/// The texts of the repository that lack an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexEstimate {
-    /// Number of files that contain texts without a vector.
+    /// Number of files that contain such texts.
     pub files: usize,
     /// Number of these texts.
     pub texts: usize,
-    /// Their tokens, estimated from above.
+    /// An upper bound of their tokens.
     pub tokens: usize,
 }
 
-/// What the user wants of the index.
+/// See [`Effect::Index`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexEffect {
-    /// Make it, or go on with it.
+    /// Build the index, or continue.
     Build {
-        /// The user has agreed that texts are sent.
+        /// Whether the user agreed that texts are sent to a server.
         agreed: bool,
     },
-    /// The user has not agreed: do not ask again until they want it.
+    /// The user refused: do not ask again until the user builds the index.
     Decline,
-    /// Let it rest, or go on.
+    /// Pause or resume.
     Pause(bool),
-    /// Stop it. What was embedded is kept.
+    /// Stop. Existing embeddings are kept.
     Cancel,
-    /// Show how it is.
+    /// Show the status.
     Status,
-    /// Delete it.
+    /// Delete the index.
     Delete,
 }
 
-/// What happened to the index.
+/// The result of an [`IndexEffect`], or its progress.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IndexResponse {
-    /// So many files of so many are done.
+    /// Progress.
     Progress {
         /// Files done.
         done: usize,
         /// All files.
         total: usize,
     },
-    /// The server wants a pause.
+    /// The server requires a wait.
     Waiting {
-        /// How long.
+        /// The duration.
         wait: Duration,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It rests now, or goes on.
+    /// It was paused or resumed.
     Paused(bool),
     /// The user has to agree before texts are sent.
     Asks {
-        /// To which machine.
+        /// The host of the server.
         host: String,
-        /// How much.
+        /// The texts.
         estimate: IndexEstimate,
-        /// Dollars, if the price is known.
+        /// The cost in dollars, if the price is known.
         price: Option<f64>,
     },
     /// It is up to date.
     Ready {
-        /// Passages that have a vector.
+        /// The number of passages with an embedding.
         texts: usize,
-        /// How many of them were embedded now.
+        /// The number of passages that were embedded by this update.
         embedded: usize,
-        /// Something to know about it.
+        /// A warning.
         note: Option<Failure>,
     },
     /// It was stopped.
     Cancelled,
     /// It was deleted.
     Deleted,
-    /// Nothing runs, and there is nothing to say.
+    /// The index is not being built.
     Idle,
-    /// It cannot be made.
+    /// It cannot be built.
     Failed(Failure),
 }
 
-/// How the index is.
+/// The state of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum IndexState {
-    /// Nothing is made.
+    /// It is not being built.
     #[default]
     Idle,
-    /// It waits for the user's word.
+    /// The user has to agree.
     Asking,
-    /// Files done, of so many, and why it waits if it does.
+    /// The number of files done and of all files, and the reason of a wait.
     Running(usize, usize, Option<String>),
-    /// Files done, of so many.
+    /// The number of files done and of all files.
     Paused(usize, usize),
-    /// Up to date, with so many passages.
+    /// Up to date, with this number of passages.
     Ready(usize),
 }
 
 impl IndexState {
-    /// Whether it is under way, though it may rest.
-    pub const fn is_made(&self) -> bool {
+    /// Whether it is being built or paused.
+    pub const fn is_building(&self) -> bool {
         matches!(self, Self::Running(..) | Self::Paused(..))
     }
 
-    /// How it is in a few words, for the status line; `None` when there is nothing to watch.
-    pub fn words(&self) -> Option<String> {
+    /// The progress, for the status line; `None` if it is not being built.
+    pub fn progress(&self) -> Option<String> {
         let percent = |done: usize, total: usize| done.min(total) * 100 / total.max(1);
         match self {
             Self::Idle | Self::Asking | Self::Ready(_) => None,
@@ -121,30 +122,34 @@ impl IndexState {
 }
 
 impl Session {
-    /// `/index` with its word.
+    /// Runs `/index`.
     pub(crate) fn index_command(&mut self, command: IndexEffect) -> Vec<Effect> {
-        let told = match (command, &self.repository.index) {
-            (IndexEffect::Pause(true), IndexState::Running(..)) => None,
-            (IndexEffect::Pause(false), IndexState::Paused(..)) => None,
-            (IndexEffect::Cancel, IndexState::Running(..) | IndexState::Paused(..)) => None,
-            (IndexEffect::Pause(_) | IndexEffect::Cancel, _) => Some("No index is being made."),
-            (IndexEffect::Build { .. }, IndexState::Running(..)) => Some("The index is being made already."),
-            _ => None,
+        let state = &self.repository.index;
+        let refusal = match command {
+            IndexEffect::Pause(true) if !matches!(state, IndexState::Running(..)) => "No index is being built.",
+            IndexEffect::Pause(false) if !matches!(state, IndexState::Paused(..)) => "No index is paused.",
+            IndexEffect::Cancel if !state.is_building() => "No index is being built.",
+            IndexEffect::Build { .. } if matches!(state, IndexState::Running(..)) => {
+                "The index is being built already."
+            }
+            // Building a paused index resumes it.
+            IndexEffect::Build { .. } if matches!(state, IndexState::Paused(..)) => {
+                return vec![Effect::Index(IndexEffect::Pause(false))];
+            }
+            IndexEffect::Build { .. }
+            | IndexEffect::Pause(_)
+            | IndexEffect::Cancel
+            | IndexEffect::Decline
+            | IndexEffect::Status
+            | IndexEffect::Delete => return vec![Effect::Index(command)],
         };
-        if let Some(told) = told {
-            self.tell(Level::Info, told, "/index shows how it is.");
-            return Vec::new();
-        }
-        // Going on with one that rests is what building it means.
-        if let (IndexEffect::Build { .. }, IndexState::Paused(..)) = (command, &self.repository.index) {
-            return vec![Effect::Index(IndexEffect::Pause(false))];
-        }
-        vec![Effect::Index(command)]
+        self.report(Level::Info, refusal, "/index shows its status.");
+        Vec::new()
     }
 
-    /// Something happened to the index.
-    pub(crate) fn indexed(&mut self, report: IndexResponse) {
-        match report {
+    /// Handles the response to an [`IndexEffect`].
+    pub(crate) fn handle_index(&mut self, response: IndexResponse) {
+        match response {
             IndexResponse::Progress { done, total } => {
                 if !matches!(self.repository.index, IndexState::Paused(..)) {
                     self.repository.index = IndexState::Running(done, total, None);
@@ -166,46 +171,46 @@ impl Session {
             IndexResponse::Asks { host, estimate, price } => {
                 self.repository.index = IndexState::Asking;
                 self.questions.withdraw(|subject| *subject == Subject::Index);
-                self.question(consent(&host, estimate, price));
+                self.question(consent_question(&host, estimate, price));
             }
             IndexResponse::Ready { texts, embedded, note } => {
                 let before = std::mem::replace(&mut self.repository.index, IndexState::Ready(texts));
                 if let Some(note) = note {
-                    self.tell_failure(Level::Warning, note);
+                    self.report_failure(Level::Warning, note);
                 }
-                // After an edit it is brought up to date without a word.
+                // Later updates are not reported.
                 if embedded > 0 && !self.repository.index_announced {
                     let text = format!("{} passages can be searched by meaning.", thousands(texts));
-                    self.tell(Level::Info, text, "");
+                    self.report(Level::Info, text, "");
                 }
                 self.repository.index_announced |= before != IndexState::Idle || embedded > 0;
             }
             IndexResponse::Cancelled => {
                 self.repository.index = IndexState::Idle;
-                self.tell(Level::Info, "The index was stopped; what is done of it is kept.", "/index build goes on.");
+                self.report(Level::Info, "The index was stopped; finished parts are kept.", "/index build continues.");
             }
             IndexResponse::Deleted => {
                 self.repository.index = IndexState::Idle;
                 self.repository.index_announced = false;
-                self.tell(Level::Info, "The index was deleted.", "/index build makes it anew.");
+                self.report(Level::Info, "The index was deleted.", "/index build builds it again.");
             }
             IndexResponse::Idle => self.repository.index = IndexState::Idle,
             IndexResponse::Failed(failure) => {
                 self.repository.index = IndexState::Idle;
-                self.tell_failure(Level::Warning, failure);
+                self.report_failure(Level::Warning, failure);
             }
         }
     }
 
-    /// The answer to the question whether texts may be sent.
-    pub(crate) fn answer_on_index(&mut self, key: char) -> Vec<Effect> {
+    /// Handles the answer to the question whether texts may be sent.
+    pub(crate) fn answer_index(&mut self, key: char) -> Vec<Effect> {
         self.repository.index = IndexState::Idle;
         match key {
             'y' => vec![Effect::Index(IndexEffect::Build { agreed: true })],
             _ => {
-                self.tell(
+                self.report(
                     Level::Info,
-                    "Nothing is sent: passages are searched by words alone.",
+                    "Nothing is sent: passages are searched by words only.",
                     "/index build asks again.",
                 );
                 vec![Effect::Index(IndexEffect::Decline)]
@@ -214,28 +219,28 @@ impl Session {
     }
 }
 
-/// What would leave the machine, in words.
+/// Describes the texts that would be sent.
 pub fn consent_text(host: &str, estimate: IndexEstimate, price: Option<f64>) -> String {
     let IndexEstimate { files, texts, tokens } = estimate;
     let cost = match price {
         Some(dollars) => format!("about ${dollars:.4}"),
-        None => "a price that is not known here".to_owned(),
+        None => "an unknown price".to_owned(),
     };
     format!(
         "{} passages of {} files, about {} tokens, would be sent to {host}, for {cost}. Later edits and your questions would be \
-         sent too. Files that are ignored or look as if they held secrets are not.",
+         sent too. Ignored files and files that may contain secrets would not.",
         thousands(texts),
         thousands(files),
         thousands(tokens)
     )
 }
 
-fn consent(host: &str, estimate: IndexEstimate, price: Option<f64>) -> Question {
+fn consent_question(host: &str, estimate: IndexEstimate, price: Option<f64>) -> Question {
     Question {
         subject: Subject::Index,
         title: format!("Send code of this repository to {host}, to search it by meaning?"),
         text: consent_text(host, estimate, price),
-        choices: vec![Choice::new('y', "send"), Choice::new('n', "not")],
+        choices: vec![Choice::new('y', "send"), Choice::new('n', "do not send")],
     }
 }
 
@@ -256,52 +261,52 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_sent_before_the_user_has_agreed_and_the_question_says_what_would_be() {
+    fn the_question_says_what_would_be_sent() {
         let mut session = session();
-        session.indexed(asks());
+        session.handle_index(asks());
         let question = session.questions.first().unwrap();
         for part in ["12 files", "3,400 passages", "560,000 tokens", "$0.0112", "api.example.com"] {
             assert!(question.text.contains(part), "{part}: {}", question.text);
         }
-        // Asked again while it waits, it is still one question.
-        session.indexed(asks());
+        // A second request replaces the question.
+        session.handle_index(asks());
         assert_eq!(session.answer('y'), [Effect::Index(IndexEffect::Build { agreed: true })]);
         assert!(session.questions.is_empty());
-        session.indexed(asks());
+        session.handle_index(asks());
         assert_eq!(session.answer('n'), [Effect::Index(IndexEffect::Decline)]);
         assert_eq!(session.repository.index, IndexState::Idle);
     }
 
     #[test]
-    fn it_can_be_paused_gone_on_with_and_stopped_while_it_is_made() {
+    fn building_can_be_paused_resumed_and_stopped() {
         let mut session = session();
         assert!(session.index_command(IndexEffect::Pause(true)).is_empty());
-        session.indexed(IndexResponse::Progress { done: 34, total: 100 });
-        assert_eq!(session.repository.index.words().as_deref(), Some("index 34 %"));
+        session.handle_index(IndexResponse::Progress { done: 34, total: 100 });
+        assert_eq!(session.repository.index.progress().as_deref(), Some("index 34 %"));
         assert_eq!(session.index_command(IndexEffect::Pause(true)), [Effect::Index(IndexEffect::Pause(true))]);
-        session.indexed(IndexResponse::Paused(true));
-        // What was under way when it was paused does not wake it.
-        session.indexed(IndexResponse::Progress { done: 35, total: 100 });
-        assert_eq!(session.repository.index.words().as_deref(), Some("index paused at 34 %"));
+        session.handle_index(IndexResponse::Paused(true));
+        // A late progress report does not resume it.
+        session.handle_index(IndexResponse::Progress { done: 35, total: 100 });
+        assert_eq!(session.repository.index.progress().as_deref(), Some("index paused at 34 %"));
         let build = IndexEffect::Build { agreed: false };
         assert_eq!(session.index_command(build), [Effect::Index(IndexEffect::Pause(false))]);
-        session.indexed(IndexResponse::Paused(false));
+        session.handle_index(IndexResponse::Paused(false));
         assert!(session.index_command(build).is_empty());
-        session.indexed(IndexResponse::Waiting { wait: Duration::from_secs(7), why: "rate limited".into() });
-        assert_eq!(session.repository.index.words().as_deref(), Some("index waits: 7 s, rate limited"));
+        session.handle_index(IndexResponse::Waiting { wait: Duration::from_secs(7), why: "rate limited".into() });
+        assert_eq!(session.repository.index.progress().as_deref(), Some("index waits: 7 s, rate limited"));
         assert_eq!(session.index_command(IndexEffect::Cancel), [Effect::Index(IndexEffect::Cancel)]);
-        session.indexed(IndexResponse::Cancelled);
-        assert_eq!((session.repository.index.words(), &session.repository.index), (None, &IndexState::Idle));
+        session.handle_index(IndexResponse::Cancelled);
+        assert_eq!((session.repository.index.progress(), &session.repository.index), (None, &IndexState::Idle));
     }
 
     #[test]
-    fn an_index_that_is_brought_up_to_date_says_nothing_more() {
+    fn only_the_first_update_is_reported() {
         let mut session = session();
         let ready = |embedded| IndexResponse::Ready { texts: 1_200, embedded, note: None };
-        session.indexed(ready(1_200));
+        session.handle_index(ready(1_200));
         assert_eq!(session.transcript.len(), 1);
-        session.indexed(ready(3));
-        session.indexed(ready(0));
+        session.handle_index(ready(3));
+        session.handle_index(ready(0));
         assert_eq!((session.transcript.len(), &session.repository.index), (1, &IndexState::Ready(1_200)));
     }
 }

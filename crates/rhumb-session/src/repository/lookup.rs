@@ -1,120 +1,100 @@
-//! What is looked up outside for commands that only show something, and for completion: models, settings, folders, commands of the
-//! user's own. Every order is answered by exactly one report.
+//! Look-ups for commands that show something, and for completion: models, settings, folders, custom commands. Each look-up has exactly
+//! one response.
 
 use std::sync::Arc;
 
+use rhumb_index::repo_map::{Explanation, MapMatches};
+use rhumb_index::retrieval::{Hit, Question};
+use rhumb_workspace::Direction;
+
 use crate::command::custom::CustomCommands;
+use crate::connect::{Connection, ModelRole};
 use crate::effect::{ClipboardText, Effect, Failure, RequestSpec};
 use crate::notice::Notice;
 use crate::proposal::undo::UndoPreview;
 use crate::request::map_choices::MapIdentity;
 use crate::state::Session;
-use crate::transcript::Level;
-use rhumb_index::repo_map::{Explanation, MapMatches};
-use rhumb_index::retrieval::{Hit, Question};
-use rhumb_workspace::Direction;
+use crate::transcript::{Entry, Level};
 
-/// Which part of the work a model does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ModelUse {
-    /// It answers.
-    Main,
-    /// It writes summaries and commit messages.
-    Weak,
-    /// It writes the edits of architect mode.
-    Editor,
-}
-
-impl ModelUse {
-    /// What it does, as the end of a sentence.
-    pub fn work(self) -> &'static str {
-        match self {
-            Self::Main => "answers",
-            Self::Weak => "writes summaries and commit messages",
-            Self::Editor => "writes the edits of architect mode",
-        }
-    }
-}
-
-/// Something to look up.
+/// See [`Effect::Lookup`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LookupEffect {
-    /// The models that there are, for completion or to be chosen from.
+    /// The available models.
     Models {
-        /// What the one that is chosen shall do, and what to search for at first; `None` only takes note of the list.
-        choose: Option<(ModelUse, String)>,
+        /// The role for which the user chooses a model, and the initial filter; `None` for completion.
+        choose: Option<(ModelRole, String)>,
     },
-    /// Whether a model can be asked for a part of the work, and what it is.
+    /// Whether a model is available for a role, and its facts.
     Model {
-        /// The part.
-        part: ModelUse,
+        /// The role.
+        role: ModelRole,
         /// The model, as it was typed.
         name: String,
     },
     /// The settings in force.
     Settings {
-        /// A word that their names hold; all without one.
+        /// A part of their names; `None` for all settings.
         only: Option<String>,
-        /// What was chosen in this session, by setting.
+        /// The choices of this session: setting and value.
         chosen: Vec<(String, String)>,
     },
-    /// What an undo or a redo would do.
+    /// A preview of an undo or a redo.
     LastWrite(Direction),
-    /// The text of a first `AGENTS.md`; with the next request, for the ranks of the files.
+    /// A draft of `AGENTS.md`. The ranks of the files come from the next request.
     AgentsFile(Box<RequestSpec>),
-    /// Write a setting to the user's own file: its name, and the value as TOML; without one, take it out.
-    KeepSetting(String, Option<String>),
-    /// What the repository's settings propose.
+    /// Write a setting to the settings file of the user: its name, and the value as TOML; without a value, remove it.
+    SaveSetting(String, Option<String>),
+    /// The settings that the repository proposes.
     Trust,
-    /// Whether all that the program needs is there.
+    /// A check of the installation.
     Doctor {
-        /// What the face knows of its terminal: what, and how it is.
+        /// Properties of the terminal: name and value.
         terminal: Vec<(String, String)>,
     },
-    /// What a report of a fault should tell.
+    /// The text of a bug report.
     FaultReport {
         /// Its title; may be empty.
         title: String,
-        /// What the face knows of its terminal: what, and how it is.
+        /// Properties of the terminal: name and value.
         terminal: Vec<(String, String)>,
-        /// The last errors, in words.
+        /// The last error messages.
         errors: Vec<String>,
     },
-    /// What lies in a folder, for completion: relative to the current one, with a slash at its end; empty for that itself.
+    /// The content of a folder, for completion: a path relative to the current folder that ends with a slash, or an empty text.
     Folder(String),
-    /// The commands that the user and the repository have as files.
+    /// The custom commands of the user and the repository.
     Commands,
-    /// The text of a file under the root, for a look at it.
+    /// The text of a file under the root.
     File(String),
-    /// Which files and symbols of a map a few letters mean. A newer one of these puts an end to it.
-    Sift {
+    /// The files and symbols of a map that match a query. A newer query cancels an older one.
+    FilterMap {
         /// The map.
         map: MapIdentity,
-        /// The letters.
+        /// The query.
         query: String,
     },
-    /// Why a file of a map, or a symbol of it, stands where it does.
-    Whence {
+    /// An explanation of the rank of a file or a symbol.
+    ExplainRank {
         /// The map.
         map: MapIdentity,
-        /// The place of the file.
-        place: usize,
-        /// The symbol, by its index.
+        /// The index of the file in the map.
+        file: usize,
+        /// The index of the symbol in the file.
         symbol: Option<usize>,
     },
-    /// The passages that answer a question. A newer one of these puts an end to it.
+    /// The passages that answer a question. A newer question cancels an older one.
     Search(Question),
 }
 
 /// A model that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRow {
-    /// What to type for it.
+    /// The name to type.
     pub name: String,
-    /// Its window and prices, or what it is short for.
+    /// Its context window and prices, or the model for which it is an alias.
     pub detail: String,
-    /// Whether there is a key for it, as far as is known.
-    pub at_hand: bool,
+    /// Whether a key for it is known.
+    pub has_key: bool,
 }
 
 /// The type of the values of a setting.
@@ -128,11 +108,11 @@ pub enum SettingKind {
     Whole(u32, u32),
     /// A number that is not negative.
     Number,
-    /// true or false.
+    /// `true` or `false`.
     Switch,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A word for a reasoning effort, or a number of tokens.
+    /// A reasoning effort or a number of tokens.
     Thinking,
     /// A list of texts. Lists of several files are concatenated.
     List,
@@ -143,13 +123,13 @@ pub enum SettingKind {
 }
 
 impl SettingKind {
-    /// The type in words.
+    /// Describes valid values.
     pub fn expected(self) -> String {
         match self {
             Self::Text => "a text in quotes".into(),
             Self::Url => "an address in quotes, https://… or http://…".into(),
-            Self::Whole(least, u32::MAX) => format!("a whole number from {least}"),
-            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Whole(min, u32::MAX) => format!("a whole number from {min}"),
+            Self::Whole(min, max) => format!("a whole number from {min} to {max}"),
             Self::Number => "a number from 0".into(),
             Self::Switch => "true or false".into(),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
@@ -161,28 +141,28 @@ impl SettingKind {
     }
 }
 
-/// A setting as it is in force.
+/// A setting with the value in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingRow {
-    /// Its name; of an entry of a table, `keys.accept`.
+    /// Its name. An entry of a table has a name like `keys.accept`.
     pub name: String,
-    /// What it takes.
+    /// The type of its values.
     pub kind: SettingKind,
-    /// The value as TOML; empty where there is none.
+    /// The value as TOML; empty if it is not set.
     pub value: String,
-    /// Where that comes from: `default`, a file with its line, a variable, a flag, `this session`.
+    /// The source of the value: `default`, a file with its line, an environment variable, a flag, or `this session`.
     pub origin: String,
-    /// The default as TOML; empty where there is none.
+    /// The default as TOML; may be empty.
     pub default: String,
-    /// What it is, as a sentence.
+    /// Its description, a sentence.
     pub help: String,
-    /// The user's own file and the line where it stands or would stand; empty where nothing can be written.
-    pub place: String,
-    /// Whether it stands in that file.
-    pub is_kept: bool,
+    /// The settings file of the user, with the line of the setting or the line where it would be added; empty if there is no such file.
+    pub location: String,
+    /// Whether that file contains it.
+    pub is_saved: bool,
 }
 
-/// A text to read.
+/// A text to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// Its title.
@@ -191,165 +171,160 @@ pub struct Page {
     pub text: String,
 }
 
-/// What was found.
+/// The result of a [`LookupEffect`]. The front end uses some of them, and the session ignores those.
 #[derive(Debug, Clone)]
 pub enum LookupResponse {
-    /// The models, those first that can be asked at once.
+    /// See [`LookupEffect::Models`].
     Models {
-        /// All of them.
+        /// The models, those with a key first.
         rows: Vec<ModelRow>,
-        /// As in the order.
-        choose: Option<(ModelUse, String)>,
+        /// As in the effect.
+        choose: Option<(ModelRole, String)>,
     },
-    /// A word to say.
-    Told {
-        /// How much it matters.
+    /// A status message.
+    Status {
+        /// Its level.
         level: Level,
-        /// What.
+        /// Its text.
         text: String,
         /// What to do next.
         hint: String,
     },
-    /// The text of a first `AGENTS.md`.
+    /// See [`LookupEffect::AgentsFile`].
     AgentsFile(Result<String, Failure>),
-    /// A text to read.
+    /// A text to show.
     Page(Page),
-    /// Every setting, with what is in force, and a word to search for at first.
+    /// All settings, and the initial filter.
     Settings(Vec<SettingRow>, String),
-    /// What an undo or a redo would do; `None` if there is no write for it. For the face alone.
+    /// See [`LookupEffect::LastWrite`]; `None` if there is nothing to undo or redo. For the front end.
     LastWrite(Direction, Option<UndoPreview>),
-    /// A setting was written, there; or in words why not.
-    Kept {
-        /// Its name.
+    /// See [`LookupEffect::SaveSetting`].
+    SettingSaved {
+        /// The name of the setting.
         name: String,
-        /// Where: the file and the line.
+        /// The file and the line, or the reason of the failure.
         result: Result<String, String>,
     },
-    /// A text for the clipboard, to be read too.
+    /// A text to show and to copy to the clipboard.
     Copied(ClipboardText),
-    /// What lies in a folder: names, those of folders with a slash at the end.
+    /// See [`LookupEffect::Folder`].
     Folder {
-        /// The folder, as in the order.
+        /// As in the effect.
         folder: String,
-        /// What lies in it.
+        /// The names in it. Names of folders end with a slash.
         names: Vec<String>,
     },
-    /// The commands of files.
+    /// The custom commands.
     Commands(CustomCommands),
-    /// The text of a file, for the face alone.
+    /// See [`LookupEffect::File`]. For the front end.
     File {
-        /// The file, as in the order.
+        /// As in the effect.
         path: String,
-        /// Its text, or in words why there is none.
+        /// Its text, or the reason of the failure.
         text: Result<Arc<str>, String>,
     },
-    /// What a few letters mean in a map; nothing if newer ones were typed meanwhile. For the face alone.
-    Sifted {
-        /// The map, as in the order.
+    /// See [`LookupEffect::FilterMap`]. For the front end.
+    MapFiltered {
+        /// As in the effect.
         map: MapIdentity,
-        /// The letters, as in the order.
+        /// As in the effect.
         query: String,
-        /// What they mean.
+        /// The matches; `None` if a newer query cancelled this one.
         found: Option<MapMatches>,
     },
-    /// Why something stands in a map where it does. For the face alone.
-    Whence {
-        /// The map, as in the order.
+    /// See [`LookupEffect::ExplainRank`]. For the front end.
+    RankExplained {
+        /// As in the effect.
         map: MapIdentity,
-        /// The place of the file.
-        place: usize,
-        /// The symbol, by its index.
+        /// As in the effect.
+        file: usize,
+        /// As in the effect.
         symbol: Option<usize>,
-        /// Why.
-        whence: Explanation,
+        /// The explanation.
+        explanation: Explanation,
     },
-    /// The passages that answer a question. For the face alone.
+    /// See [`LookupEffect::Search`]. For the front end.
     Found {
-        /// The question, as in the order.
+        /// As in the effect.
         question: Question,
-        /// The passages, best first; `None` while nothing is known of the repository.
+        /// The passages, best first; `None` before the repository is indexed.
         hits: Option<Vec<Hit>>,
     },
 }
 
-/// What was looked up, as far as completion and lists need it.
+/// Results of look-ups that completion and lists use.
 #[derive(Debug, Default)]
-pub struct Known {
-    /// The models; empty until somebody asked.
+pub struct Lookups {
+    /// The models; empty before the first look-up.
     pub models: Arc<Vec<ModelRow>>,
-    /// The themes that there are; the face says.
+    /// The names of the themes, which the front end sets.
     pub themes: Vec<String>,
     /// Name and description of each setting, for completion.
     pub setting_names: Vec<(String, String)>,
-    /// The folder that was looked into last, and what lies in it.
+    /// The last folder and its content.
     pub folder: Option<(String, Vec<String>)>,
-    /// The commands of files.
+    /// The custom commands.
     pub commands: CustomCommands,
 }
 
-/// As many errors go into a report.
-const MOST_ERRORS: usize = 5;
+/// The maximum number of error messages in a bug report.
+const MAX_REPORTED_ERRORS: usize = 5;
 
 impl Session {
-    /// Something was looked up.
-    pub(crate) fn looked(&mut self, report: LookupResponse) -> Vec<Effect> {
-        match report {
+    /// Handles the response to a [`LookupEffect`].
+    pub(crate) fn handle_lookup(&mut self, response: LookupResponse) -> Vec<Effect> {
+        match response {
             LookupResponse::Models { rows, choose } => {
                 self.lookups.models = Arc::new(rows);
-                if let Some((part, query)) = choose {
-                    self.notices.push(Notice::ChooseModel(part, query));
+                if let Some((role, query)) = choose {
+                    self.notices.push(Notice::ChooseModel(role, query));
                 }
             }
-            LookupResponse::Told { level, text, hint } => self.tell(level, text, hint),
+            LookupResponse::Status { level, text, hint } => self.report(level, text, hint),
             LookupResponse::AgentsFile(text) => return self.propose_agents_file(text),
             LookupResponse::Page(page) => self.notices.push(Notice::Page(page)),
             LookupResponse::Settings(rows, query) => self.notices.push(Notice::Settings(rows, query)),
-            LookupResponse::Kept { name, result: Ok(at) } => {
-                self.tell(
-                    Level::Info,
-                    format!("{name} is in {at} as you chose."),
-                    "It counts at every start from now on.",
-                );
+            LookupResponse::SettingSaved { name, result: Ok(location) } => {
+                let text = format!("{name} is saved in {location}.");
+                self.report(Level::Info, text, "It applies to later sessions.");
             }
-            LookupResponse::Kept { name, result: Err(why) } => {
-                self.tell(Level::Error, format!("{name} was not kept: {why}."), "The file is as it was.");
+            LookupResponse::SettingSaved { name, result: Err(why) } => {
+                self.report(Level::Error, format!("{name} was not saved: {why}."), "The file is unchanged.");
             }
-            LookupResponse::Copied(clip) => {
-                self.notices.push(Notice::Page(Page { title: clip.what.clone(), text: clip.text.clone() }));
-                self.copy(clip);
+            LookupResponse::Copied(copied) => {
+                self.notices.push(Notice::Page(Page { title: copied.what.clone(), text: copied.text.clone() }));
+                self.copy(copied);
             }
             LookupResponse::Folder { folder, names } => self.lookups.folder = Some((folder, names)),
             LookupResponse::Commands(commands) => self.set_custom_commands(commands),
             LookupResponse::LastWrite(..)
             | LookupResponse::File { .. }
-            | LookupResponse::Sifted { .. }
-            | LookupResponse::Whence { .. }
+            | LookupResponse::MapFiltered { .. }
+            | LookupResponse::RankExplained { .. }
             | LookupResponse::Found { .. } => {}
         }
         Vec::new()
     }
 
-    /// Asks for what a report of a fault should tell.
-    pub fn report_fault(&self, title: String, terminal: Vec<(String, String)>) -> Vec<Effect> {
-        let notices = self.transcript.iter().rev().filter_map(|entry| match entry {
-            crate::Entry::Status(notice) if notice.level == Level::Error => Some(notice.text.clone()),
+    /// Creates a bug report with the last error messages.
+    pub fn request_fault_report(&self, title: String, terminal: Vec<(String, String)>) -> Vec<Effect> {
+        let messages = self.transcript.iter().rev().filter_map(|entry| match entry {
+            Entry::Status(status) if status.level == Level::Error => Some(status.text.clone()),
             _ => None,
         });
-        let mut errors: Vec<String> = notices.take(MOST_ERRORS).collect();
+        let mut errors: Vec<String> = messages.take(MAX_REPORTED_ERRORS).collect();
         errors.reverse();
         vec![Effect::Lookup(LookupEffect::FaultReport { title, terminal, errors })]
     }
 
-    /// Asks for the settings in force, with what was chosen in this session.
-    pub fn look_at_settings(&self, only: Option<String>) -> Vec<Effect> {
-        let mut chosen: Vec<(String, String)> =
-            self.next_request.choices().lines().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        if let crate::Connection::Remote { model, .. } = self.model.connection() {
-            chosen.insert(0, ("model".into(), format!("\"{model}\"")));
+    /// Shows the settings in force, including the choices of this session.
+    pub fn request_settings(&self, only: Option<String>) -> Vec<Effect> {
+        let mut chosen: Vec<(String, String)> = Vec::new();
+        if let Connection::Remote { model, .. } = self.model.connection() {
+            chosen.push(("model".into(), format!("\"{model}\"")));
         }
-        if let Some(name) = self.model.editor() {
-            chosen.push(("editor_model".into(), format!("\"{name}\"")));
-        }
+        let overrides = self.next_request.overrides().settings();
+        chosen.extend(overrides.into_iter().map(|(name, value)| (name.to_owned(), value)));
         if let Some(tokens) = self.next_request.map().tokens {
             chosen.push(("map_tokens".into(), tokens.to_string()));
         }
@@ -357,13 +332,13 @@ impl Session {
         vec![Effect::Lookup(LookupEffect::Settings { only, chosen })]
     }
 
-    /// Writes a setting to the user's own file.
-    pub fn keep_setting(&self, name: String, value: Option<String>) -> Vec<Effect> {
-        vec![Effect::Lookup(LookupEffect::KeepSetting(name, value))]
+    /// Writes a setting to the settings file of the user, or removes it.
+    pub fn save_setting(&self, name: String, value: Option<String>) -> Vec<Effect> {
+        vec![Effect::Lookup(LookupEffect::SaveSetting(name, value))]
     }
 
-    /// Lets a model be chosen for a part of the work.
-    pub(crate) fn choose_model(&self, part: ModelUse, query: String) -> Vec<Effect> {
-        vec![Effect::Lookup(LookupEffect::Models { choose: Some((part, query)) })]
+    /// Lets the user choose a model for a role.
+    pub(crate) fn choose_model(&self, role: ModelRole, query: String) -> Vec<Effect> {
+        vec![Effect::Lookup(LookupEffect::Models { choose: Some((role, query)) })]
     }
 }

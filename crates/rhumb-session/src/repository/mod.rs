@@ -1,4 +1,4 @@
-//! The repository beside the conversation: reading it, its index of meanings, comments in its files, and what is looked up.
+//! The repository: its files and index, the embedding index, comments for the model in its files, and look-ups.
 
 pub(super) mod comment_watch;
 pub(super) mod embedding_index;
@@ -7,12 +7,13 @@ mod survey;
 
 use std::sync::Arc;
 
-use embedding_index::IndexState;
 use rhumb_index::repo_map::TagGraph;
+
+use embedding_index::IndexState;
 
 pub use survey::SurveyState;
 
-/// The repository, as far as the session knows it.
+/// The state of the repository that the session knows.
 #[derive(Debug, Default)]
 pub(crate) struct Repository {
     /// Definitions and references; `None` before the repository is indexed.
@@ -24,13 +25,21 @@ pub(crate) struct Repository {
     survey: SurveyState,
     /// Whether the user stopped the indexing, which still runs.
     is_stopping: bool,
-    /// The number of files that the survey left out, and of all files.
-    left_out: (usize, usize),
+    /// The files that the running survey left out.
+    unread: UnreadFiles,
     /// The branch.
     head: String,
     index: IndexState,
     /// Whether the user was told that the embedding index is ready.
     index_announced: bool,
+}
+
+/// The number of files that a survey left out.
+#[derive(Debug, Clone, Copy, Default)]
+struct UnreadFiles {
+    unread: usize,
+    /// The number of all files.
+    total: usize,
 }
 
 impl Repository {
@@ -70,8 +79,8 @@ impl Repository {
         !self.is_stopping
     }
 
-    pub(crate) fn set_left_out(&mut self, unread: usize, total: usize) {
-        self.left_out = (unread, total);
+    pub(crate) fn set_unread(&mut self, unread: usize, total: usize) {
+        self.unread = UnreadFiles { unread, total };
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

@@ -1,5 +1,6 @@
-//! Reading the repository, as far as the user lets it go: it can be stopped, and gone on with.
+//! Indexing the repository, which the user can stop and resume.
 
+use super::UnreadFiles;
 use crate::effect::Effect;
 use crate::state::Session;
 use crate::transcript::Level;
@@ -22,36 +23,35 @@ impl Default for SurveyState {
 }
 
 impl Session {
-    /// Lets what is read so far be enough; `None` while nothing is being read, or it stops already.
-    pub fn stop_reading(&mut self) -> Option<Vec<Effect>> {
+    /// Stops indexing; `None` if it does not run or stops already.
+    pub fn stop_indexing(&mut self) -> Option<Vec<Effect>> {
         if self.repository.is_stopping || !matches!(self.repository.survey, SurveyState::Reading(..)) {
             return None;
         }
         self.repository.is_stopping = true;
-        Some(vec![Effect::StopReading])
+        Some(vec![Effect::StopIndexing])
     }
 
-    /// Reads what was left out; `None` if nothing was.
-    pub fn read_on(&mut self) -> Option<Vec<Effect>> {
+    /// Indexes the files that were left out; `None` if there are none.
+    pub fn resume_indexing(&mut self) -> Option<Vec<Effect>> {
         let SurveyState::Partial(read, total) = self.repository.survey else { return None };
         self.repository.survey = SurveyState::Reading(read, total);
-        Some(vec![Effect::ReadOn])
+        Some(vec![Effect::ResumeIndexing])
     }
 
-    /// A survey has come to its end.
-    pub(crate) fn surveyed(&mut self) {
+    /// Handles the end of a survey.
+    pub(crate) fn survey_ended(&mut self) {
         let before = self.repository.survey;
         self.repository.is_stopping = false;
-        let (unread, total) = std::mem::take(&mut self.repository.left_out);
+        let UnreadFiles { unread, total } = std::mem::take(&mut self.repository.unread);
         if unread == 0 {
             self.repository.survey = SurveyState::Done;
             return;
         }
         self.repository.survey = SurveyState::Partial(total.saturating_sub(unread), total);
         if matches!(before, SurveyState::Reading(..)) {
-            let text =
-                format!("Reading stopped: {unread} of {total} files are not read yet. The map goes by the others.");
-            self.tell(Level::Info, text, "/read-on reads the rest.");
+            let text = format!("Indexing stopped: {unread} of {total} files are not indexed. The map omits them.");
+            self.report(Level::Info, text, "/read-on indexes the rest.");
         }
     }
 }
@@ -62,31 +62,31 @@ mod tests {
     use crate::{Connection, Response};
 
     #[test]
-    fn reading_stops_tells_what_is_left_out_and_goes_on_when_asked() {
+    fn indexing_can_be_stopped_and_resumed() {
         let (mut session, _) = Session::start(Connection::None);
-        assert_eq!(session.read_on(), None);
+        assert_eq!(session.resume_indexing(), None);
         session.handle(Response::SurveyProgress { done: 64, total: 1_000 });
-        assert_eq!(session.stop_reading(), Some(vec![Effect::StopReading]));
-        assert_eq!(session.stop_reading(), None, "it stops already");
+        assert_eq!(session.stop_indexing(), Some(vec![Effect::StopIndexing]));
+        assert_eq!(session.stop_indexing(), None, "it stops already");
         session.handle(Response::SurveyProgress { done: 1_000, total: 1_000 });
         assert_eq!(
             (session.repository.survey, session.repository.is_stopping),
             (SurveyState::Reading(64, 1_000), true)
         );
-        session.handle(Response::LeftOut { unread: 800, total: 1_000 });
+        session.handle(Response::Unread { unread: 800, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
         assert_eq!(
             (session.repository.survey, session.repository.is_stopping),
             (SurveyState::Partial(200, 1_000), false)
         );
-        let told = session.transcript.len();
-        assert_eq!(session.stop_reading(), None);
-        // What changes meanwhile is looked at without a word.
-        session.handle(Response::LeftOut { unread: 800, total: 1_000 });
+        let entries = session.transcript.len();
+        assert_eq!(session.stop_indexing(), None);
+        // A survey after a change on disk reports nothing.
+        session.handle(Response::Unread { unread: 800, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
-        assert_eq!((session.repository.survey, session.transcript.len()), (SurveyState::Partial(200, 1_000), told));
-        assert_eq!(session.read_on(), Some(vec![Effect::ReadOn]));
-        session.handle(Response::LeftOut { unread: 0, total: 1_000 });
+        assert_eq!((session.repository.survey, session.transcript.len()), (SurveyState::Partial(200, 1_000), entries));
+        assert_eq!(session.resume_indexing(), Some(vec![Effect::ResumeIndexing]));
+        session.handle(Response::Unread { unread: 0, total: 1_000 });
         session.handle(Response::Surveyed { note: None });
         assert_eq!(session.repository.survey, SurveyState::Done);
     }

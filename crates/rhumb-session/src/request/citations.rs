@@ -1,75 +1,77 @@
-//! What answers cite: which places of the repository they name, and whether these are there. Files that an answer cites are read once,
-//! when it has come; until then its citations are neither right nor wrong.
+//! Citations: the locations in the repository that answers cite, and whether they exist. The files that an answer cites are read
+//! once, when the answer is complete. Until then, its citations are neither valid nor invalid.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::effect::{Effect, Response};
-use crate::repository::lookup::{LookupEffect, LookupResponse};
-use crate::transcript::{AnswerState, Entry, EntryVersion, Transcript};
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
 
-/// Answers whose citations are checked, counted from the newest: those of a long session that is gone on with are history.
-const MOST_ANSWERS: usize = 20;
-/// Citations of one answer that are looked at.
-const MOST_CITATIONS: usize = 200;
-/// Files that are read for one answer at most.
-const MOST_FILES: usize = 40;
-/// Bad citations that are named; the rest is counted.
-const MOST_NAMED: usize = 3;
+use crate::effect::{Effect, Response};
+use crate::repository::lookup::{LookupEffect, LookupResponse};
+use crate::transcript::{Entry, EntryVersion, Transcript};
 
-/// What is known of a cited file.
+/// The maximum number of answers that are checked, newest first.
+const MAX_ANSWERS: usize = 20;
+/// The maximum number of citations of one answer that are checked.
+const MAX_CITATIONS: usize = 200;
+/// The maximum number of files that are read for one answer.
+const MAX_FILES: usize = 40;
+/// The maximum number of invalid citations that a remark names.
+const MAX_NAMED: usize = 3;
+
+/// The number of lines of a cited file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Count {
-    /// It is being read.
+enum LineCount {
+    /// The file is being read.
     Reading,
-    /// It has so many lines.
-    Lines(u32),
-    /// It cannot be read, so nothing can be said of its lines.
+    Known(u32),
+    /// The file cannot be read.
     Unknown,
 }
 
 /// The citations of an answer.
 #[derive(Debug)]
-struct Cited {
-    /// The id of the answer's entry, and the bytes of its text.
+struct AnswerCitations {
+    /// The id of the entry and the length of its text.
     key: (u64, usize),
-    all: Vec<Citation>,
-    /// The files that they lead to, as they were when it came: what is written later makes no answer wrong.
-    counts: BTreeMap<String, Count>,
+    citations: Vec<Citation>,
+    /// The cited files at the time of the answer. Later changes do not invalidate a citation.
+    counts: BTreeMap<String, LineCount>,
 }
 
 /// The citations of all answers.
 #[derive(Debug, Default)]
 pub struct Citations {
     names: FileNames,
-    answers: BTreeMap<usize, Cited>,
-    /// Something has changed since the remarks were made.
-    stale: bool,
+    /// By the index of the entry.
+    answers: BTreeMap<usize, AnswerCitations>,
+    /// Whether `remarks` must be recomputed.
+    is_stale: bool,
     remarks: BTreeMap<usize, String>,
 }
 
 impl Citations {
-    /// Takes in the transcript and the list of files. Returns effects that read the files which new answers cite.
+    /// Updates the citations after a change of the transcript or the list of files. Returns effects that read the files that new answers
+    /// cite.
     pub fn update(&mut self, entries: &Transcript, paths: &Arc<Vec<String>>) -> Vec<Effect> {
         // The text of an answer only grows, so its length tells whether it is the same.
         let complete = |(entry, version): (&Entry, &EntryVersion)| match entry {
-            Entry::Answer(answer) if answer.state != AnswerState::Streaming => Some((version.id, answer.text.len())),
+            Entry::Answer(answer) if !entry.is_streaming() => Some((version.id, answer.text.len())),
             _ => None,
         };
         let key = |at: usize| entries.get(at).zip(entries.versions().get(at)).and_then(complete);
-        let known = |at: &usize, cited: &mut Cited| key(*at) == Some(cited.key);
+        let is_current = |at: &usize, answer: &mut AnswerCitations| key(*at) == Some(answer.key);
         let before = self.answers.len();
-        self.answers.retain(known);
-        self.stale |= before != self.answers.len();
+        self.answers.retain(is_current);
+        self.is_stale |= before != self.answers.len();
         let mut effects = Vec::new();
         if paths.is_empty() {
             self.refresh();
             return effects;
         }
         let newest = entries.iter().enumerate().rev().filter_map(|(at, entry)| Some((at, key(at)?, entry)));
-        let new: Vec<_> = newest.take(MOST_ANSWERS).filter(|(at, ..)| !self.answers.contains_key(at)).collect();
+        let new: Vec<_> = newest.take(MAX_ANSWERS).filter(|(at, ..)| !self.answers.contains_key(at)).collect();
         if !new.is_empty() && !self.names.is_of(paths) {
             self.names = FileNames::new(paths);
         }
@@ -77,88 +79,88 @@ impl Citations {
             let Entry::Answer(answer) = entry else { continue };
             let mut all = citations(&answer.text);
             all.retain(|citation| self.names.is_citation(citation));
-            all.truncate(MOST_CITATIONS);
+            all.truncate(MAX_CITATIONS);
             let files: Vec<String> =
                 all.iter().flat_map(|citation| self.names.files(&citation.path)).map(str::to_owned).collect();
-            for file in &files[..files.len().min(MOST_FILES)] {
-                let is_read = |cited: &Cited| cited.counts.get(file) == Some(&Count::Reading);
-                let order = Effect::Lookup(LookupEffect::File(file.clone()));
-                if !self.answers.values().any(is_read) && !effects.contains(&order) {
-                    effects.push(order);
+            for file in files.iter().take(MAX_FILES) {
+                let is_reading = |answer: &AnswerCitations| answer.counts.get(file) == Some(&LineCount::Reading);
+                let read = Effect::Lookup(LookupEffect::File(file.clone()));
+                if !self.answers.values().any(is_reading) && !effects.contains(&read) {
+                    effects.push(read);
                 }
             }
-            let counts = files.into_iter().take(MOST_FILES).map(|file| (file, Count::Reading)).collect();
-            self.answers.insert(at, Cited { key, all, counts });
-            self.stale = true;
+            let counts = files.into_iter().take(MAX_FILES).map(|file| (file, LineCount::Reading)).collect();
+            self.answers.insert(at, AnswerCitations { key, citations: all, counts });
+            self.is_stale = true;
         }
         self.refresh();
         effects
     }
 
-    /// Whether any answer cites anything.
+    /// Whether an answer contains citations.
     pub fn any(&self) -> bool {
-        self.answers.values().any(|cited| !cited.all.is_empty())
+        self.answers.values().any(|answer| !answer.citations.is_empty())
     }
 
-    /// Takes note of a file that was read.
-    pub fn note(&mut self, report: &Response) {
-        let Response::LookedUp(LookupResponse::File { path, text }) = report else { return };
-        let awaits = |cited: &&mut Cited| cited.counts.get(path) == Some(&Count::Reading);
-        for cited in self.answers.values_mut().filter(awaits) {
-            let count = text.as_ref().map_or(Count::Unknown, |text| {
-                Count::Lines(u32::try_from(lines::split(text).len()).unwrap_or(u32::MAX))
+    /// Records the lines of a file that was read.
+    pub fn note(&mut self, response: &Response) {
+        let Response::LookedUp(LookupResponse::File { path, text }) = response else { return };
+        let is_reading = |answer: &&mut AnswerCitations| answer.counts.get(path) == Some(&LineCount::Reading);
+        for answer in self.answers.values_mut().filter(is_reading) {
+            let count = text.as_ref().map_or(LineCount::Unknown, |text| {
+                LineCount::Known(u32::try_from(lines::split(text).len()).unwrap_or(u32::MAX))
             });
-            cited.counts.insert(path.clone(), count);
-            self.stale = true;
+            answer.counts.insert(path.clone(), count);
+            self.is_stale = true;
         }
         self.refresh();
     }
 
     /// The citations of an answer, in order.
     pub fn of(&self, entry: usize) -> &[Citation] {
-        self.answers.get(&entry).map_or(&[], |cited| &cited.all)
+        self.answers.get(&entry).map_or(&[], |answer| &answer.citations)
     }
 
-    /// The newest answer whose citations are all checked, and that has any.
+    /// The newest answer with citations that are all checked.
     pub fn newest(&self) -> Option<usize> {
-        let is_checked = |(_, cited): &(&usize, &Cited)| {
-            !cited.all.is_empty() && cited.counts.values().all(|count| *count != Count::Reading)
+        let is_checked = |(_, answer): &(&usize, &AnswerCitations)| {
+            !answer.citations.is_empty() && answer.counts.values().all(|count| *count != LineCount::Reading)
         };
         self.answers.iter().rev().find(is_checked).map(|(at, _)| *at)
     }
 
-    /// The citations of a part of a text, in order.
+    /// The citations in a text, in order.
     pub fn within(&self, text: &str) -> Vec<Citation> {
         citations(text).into_iter().filter(|citation| self.names.is_citation(citation)).collect()
     }
 
-    /// Where a citation of an answer leads, as far as it is known.
-    pub fn aim(&self, entry: usize, citation: &Citation) -> CitationTarget {
-        let counts = self.answers.get(&entry).map(|cited| &cited.counts);
+    /// The target of a citation of an answer.
+    pub fn target(&self, entry: usize, citation: &Citation) -> CitationTarget {
+        let counts = self.answers.get(&entry).map(|answer| &answer.counts);
         self.names.aim(citation, |path| match counts?.get(path)? {
-            Count::Lines(count) => Some(*count),
-            Count::Reading | Count::Unknown => None,
+            LineCount::Known(count) => Some(*count),
+            LineCount::Reading | LineCount::Unknown => None,
         })
     }
 
-    /// What is to be said below each answer that cites places which are not there, by entry.
+    /// A remark for each answer with invalid citations, by the index of the entry.
     pub fn remarks(&self) -> &BTreeMap<usize, String> {
         &self.remarks
     }
 
     fn refresh(&mut self) {
-        if std::mem::take(&mut self.stale) {
-            let remark = |(at, cited): (&usize, &Cited)| Some((*at, self.remark(*at, &cited.all)?));
+        if std::mem::take(&mut self.is_stale) {
+            let remark = |(at, answer): (&usize, &AnswerCitations)| Some((*at, self.remark(*at, &answer.citations)?));
             self.remarks = self.answers.iter().filter_map(remark).collect();
         }
     }
 
-    /// How many citations lead nowhere, and the first of these; `None` if all lead somewhere.
+    /// A remark with the number of invalid citations and the first of them; `None` if all are valid.
     fn remark(&self, entry: usize, all: &[Citation]) -> Option<String> {
         let mut bad: Vec<String> = Vec::new();
         let mut count = 0;
         for citation in all {
-            let why = match self.aim(entry, citation) {
+            let why = match self.target(entry, citation) {
                 CitationTarget::NoFile => "no such file".to_owned(),
                 CitationTarget::Beyond(_, 1) => "the file has 1 line".to_owned(),
                 CitationTarget::Beyond(_, lines) => format!("the file has {lines} lines"),
@@ -173,8 +175,8 @@ impl Citations {
         if count == 0 {
             return None;
         }
-        let more = if bad.len() > MOST_NAMED { ", …" } else { "" };
-        bad.truncate(MOST_NAMED);
+        let more = if bad.len() > MAX_NAMED { ", …" } else { "" };
+        bad.truncate(MAX_NAMED);
         let (noun, verb) = if count == 1 { ("citation", "points") } else { ("citations", "point") };
         let noun = if all.len() == 1 { noun } else { "citations" };
         Some(format!("{count} of {} {noun} {verb} nowhere: {}{more}", all.len(), bad.join(", ")))
@@ -184,7 +186,7 @@ impl Citations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Answer;
+    use crate::{Answer, AnswerState};
 
     fn answer(text: &str, state: AnswerState) -> Entry {
         Entry::Answer(Answer { text: text.into(), reasoning: String::new(), state, edits: Vec::new() })
@@ -195,46 +197,46 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_answer_is_checked_against_the_files_that_it_cites() {
+    fn the_citations_of_a_complete_answer_are_checked() {
         let paths = Arc::new(vec!["a.rs".to_owned(), "b.rs".to_owned(), "c.bin".to_owned()]);
         let text = "See `a.rs:3`, a.rs:9-12, gone.rs:1 and c.bin:4.";
-        let mut citing = Citations::default();
+        let mut checked = Citations::default();
         assert!(
-            citing.update(&[answer(text, AnswerState::Streaming)].into_iter().collect(), &paths).is_empty(),
-            "more may come"
+            checked.update(&[answer(text, AnswerState::Streaming)].into_iter().collect(), &paths).is_empty(),
+            "the answer is incomplete"
         );
         let entries: Transcript = [answer(text, AnswerState::Complete)].into_iter().collect();
-        let wanted = citing.update(&entries, &paths);
+        let effects = checked.update(&entries, &paths);
         let of = |path: &str| Effect::Lookup(LookupEffect::File(path.into()));
-        assert_eq!(wanted, [of("a.rs"), of("c.bin")], "each once, and none that is not cited");
-        assert!(citing.update(&entries, &paths).is_empty());
+        assert_eq!(effects, [of("a.rs"), of("c.bin")], "each cited file once");
+        assert!(checked.update(&entries, &paths).is_empty());
         assert_eq!(
-            citing.remarks().get(&0).map(String::as_str),
+            checked.remarks().get(&0).map(String::as_str),
             Some("1 of 4 citations points nowhere: gone.rs:1 (no such file)")
         );
-        citing.note(&read("a.rs", 10));
-        citing.note(&Response::LookedUp(LookupResponse::File { path: "c.bin".into(), text: Err("binary".into()) }));
-        let told = "2 of 4 citations point nowhere: a.rs:9-12 (the file has 10 lines), gone.rs:1 (no such file)";
-        assert_eq!(citing.remarks().get(&0).map(String::as_str), Some(told));
-        assert_eq!(citing.aim(0, &citing.of(0)[0]), CitationTarget::Lines(vec!["a.rs".into()]));
-        assert!(citing.any());
+        checked.note(&read("a.rs", 10));
+        checked.note(&Response::LookedUp(LookupResponse::File { path: "c.bin".into(), text: Err("binary".into()) }));
+        let expected = "2 of 4 citations point nowhere: a.rs:9-12 (the file has 10 lines), gone.rs:1 (no such file)";
+        assert_eq!(checked.remarks().get(&0).map(String::as_str), Some(expected));
+        assert_eq!(checked.target(0, &checked.of(0)[0]), CitationTarget::Lines(vec!["a.rs".into()]));
+        assert!(checked.any());
         assert!(
-            citing.update(&Transcript::default(), &paths).is_empty()
-                && !citing.any()
-                && citing.remarks().is_empty()
-                && citing.of(0).is_empty()
+            checked.update(&Transcript::default(), &paths).is_empty()
+                && !checked.any()
+                && checked.remarks().is_empty()
+                && checked.of(0).is_empty()
         );
     }
 
     #[test]
-    fn what_is_right_is_not_remarked_on() {
+    fn valid_citations_have_no_remark() {
         let paths = Arc::new(vec!["a.rs".to_owned()]);
-        let mut citing = Citations::default();
-        citing.update(
+        let mut checked = Citations::default();
+        checked.update(
             &[answer("a.rs:1, at 12:30, on localhost:80", AnswerState::Complete)].into_iter().collect(),
             &paths,
         );
-        citing.note(&read("a.rs", 1));
-        assert!(citing.remarks().is_empty() && citing.of(0).len() == 1);
+        checked.note(&read("a.rs", 1));
+        assert!(checked.remarks().is_empty() && checked.of(0).len() == 1);
     }
 }

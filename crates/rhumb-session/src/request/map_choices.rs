@@ -130,7 +130,7 @@ impl Session {
     pub fn refresh_map(&mut self, mode: Option<Refresh>) -> Vec<Effect> {
         self.next_request.map.settings.refreshes += 1;
         let follow = mode.map_or_else(Vec::new, |mode| self.set_map_refresh(mode));
-        [follow, self.read_on().unwrap_or_else(|| vec![Effect::Survey])].concat()
+        [follow, self.resume_indexing().unwrap_or_else(|| vec![Effect::Survey])].concat()
     }
 
     /// Pins a file, or a symbol as `path#name`, or unpins it.
@@ -164,7 +164,7 @@ impl Session {
         let is_known = |name: &String| is_file(name) || symbol_readings(name).any(|(path, _)| is_file(path));
         let (known, unknown): (Vec<String>, Vec<String>) = names.iter().cloned().partition(is_known);
         for name in unknown {
-            self.tell(Level::Warning, format!("There is no file {name} here."), "Name it as the map does.");
+            self.report(Level::Warning, format!("There is no file {name}."), "Give its path as the map does.");
         }
         known
     }
@@ -172,7 +172,7 @@ impl Session {
     /// Sets when the map is recomputed, and watches the disk accordingly.
     pub fn set_map_refresh(&mut self, mode: Refresh) -> Vec<Effect> {
         self.next_request.map.settings.refresh = mode;
-        vec![Effect::Follow(mode.follows_disk() || self.comment_watch.is_on())]
+        vec![Effect::WatchFiles(mode.follows_disk() || self.comment_watch.is_on())]
     }
 }
 
@@ -190,7 +190,7 @@ mod tests {
     use crate::Connection;
 
     #[test]
-    fn choices_are_taken_back_one_by_one_and_made_again() {
+    fn choices_can_be_undone_and_redone() {
         let (mut session, _) = Session::start(Connection::None);
         assert!(session.undo_map_change(false).is_none());
         session.toggle_pin("a.rs");
@@ -198,7 +198,7 @@ mod tests {
         session.toggle_ban("a.rs");
         assert!(
             session.next_request.map.settings.pinned.is_empty() && session.next_request.map.settings.banned.len() == 2,
-            "a banned file is pinned no more"
+            "a banned file is not pinned"
         );
         session.undo_map_change(false).unwrap();
         assert!(
@@ -209,13 +209,13 @@ mod tests {
         session.undo_map_change(true).unwrap();
         assert!(session.next_request.map.settings.banned.contains("a.rs#moor") && session.can_undo_map_change(true));
         session.set_map_tokens(Some(7));
-        assert!(!session.can_undo_map_change(true), "another choice ends what could be made again");
+        assert!(!session.can_undo_map_change(true), "a new choice clears the redo history");
         session.undo_map_change(false).unwrap();
         assert_eq!(session.next_request.map.settings.tokens, None);
     }
 
     #[test]
-    fn what_changes_nothing_is_nothing_to_take_back() {
+    fn a_command_without_effect_cannot_be_undone() {
         let (mut session, _) = Session::start(Connection::None);
         session.set_map_tokens(None);
         session.ban(&[]);

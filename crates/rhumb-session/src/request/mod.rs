@@ -1,5 +1,4 @@
-//! What goes out with a message and what that may cost: the files of the chat, what is named, the map, summaries, keys,
-//! the model's settings, money; and what answers cite of it.
+//! The next request: files in the chat, mentions, repo map, history summary, overrides, size and cost. And the citations of answers.
 
 pub(super) mod chat_files;
 pub(super) mod citations;
@@ -7,18 +6,16 @@ pub(super) mod history_summary;
 pub(super) mod map_choices;
 pub(super) mod mentions;
 pub(super) mod overrides;
-mod oversize;
-mod secrets;
+mod report;
 pub(super) mod spending;
-mod token_report;
 
 use std::collections::BTreeSet;
 
-use super::effect::ContextView;
+use crate::effect::ContextView;
 use map_choices::{MapSettings, MapState};
-use overrides::Choices;
+use overrides::RequestOverrides;
 
-/// The next request, as far as it is not part of another component.
+/// The parts of the next request that belong to no other component.
 #[derive(Debug, Default)]
 pub(crate) struct NextRequest {
     /// The request as it was last measured.
@@ -26,19 +23,23 @@ pub(crate) struct NextRequest {
     /// The number of the newest measurement that was requested. Results of older ones are dropped.
     generation: u64,
     map: MapState,
-    /// Choices that take precedence over the settings.
-    choices: Choices,
-    /// Secrets that the user was warned of: where, in which line, what kind.
+    /// Choices of this session that take precedence over the settings.
+    overrides: RequestOverrides,
+    /// Secrets that were reported: location, line and kind.
     reported_secrets: BTreeSet<(String, Option<usize>, &'static str)>,
-    /// A message that was not sent because its request may be too large. It is sent if the user sends it again.
+    /// A message that was not sent because its request may exceed the context window. Sending it again confirms it.
     held_back: Option<String>,
-    /// The tokens of the largest request that the user sent although it may be too large.
+    /// The tokens of the largest request that the user confirmed.
     accepted_tokens: usize,
 }
 
 impl NextRequest {
-    pub(crate) fn choices(&self) -> &Choices {
-        &self.choices
+    pub(crate) fn overrides(&self) -> &RequestOverrides {
+        &self.overrides
+    }
+
+    pub(crate) fn overrides_mut(&mut self) -> &mut RequestOverrides {
+        &mut self.overrides
     }
 
     pub(crate) fn map(&self) -> &MapSettings {
@@ -63,12 +64,26 @@ impl NextRequest {
         self.view = Some(view);
     }
 
+    /// Holds a message back whose request of `tokens` may exceed the context window. Returns `false` if it may be sent: the user has
+    /// confirmed it, or a request of nearly the same size.
+    pub(crate) fn holds_back(&mut self, message: &str, tokens: usize) -> bool {
+        if tokens <= self.accepted_tokens + self.accepted_tokens / 4 {
+            return false;
+        }
+        if self.held_back.take().is_some_and(|held_back| held_back == message) {
+            self.accepted_tokens = tokens;
+            return false;
+        }
+        self.held_back = Some(message.to_owned());
+        true
+    }
+
     /// Restores the choices about the repo map of a saved session.
     pub(crate) fn restore_map(&mut self, tokens: Option<usize>, pinned: &[String], banned: &[String]) {
         self.map.restore(tokens, pinned, banned);
     }
 
-    /// Another model is connected: what the user accepted for the last one is void.
+    /// Resets what the user confirmed for the previous model.
     pub(crate) fn model_changed(&mut self) {
         self.accepted_tokens = 0;
     }

@@ -1,12 +1,13 @@
-//! What the session has cost, and the cap on it.
+//! The cost of the session, and its maximum.
+
+use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
 
 use crate::effect::Failure;
 use crate::state::Session;
 use crate::transcript::Level;
 use crate::turn::events::Spent;
-use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
 
-/// What the session has cost.
+/// The cost of the session.
 #[derive(Debug, Default)]
 pub(crate) struct Spending {
     ledger: Ledger,
@@ -17,7 +18,7 @@ pub(crate) struct Spending {
 }
 
 impl Spending {
-    /// Starts with what was spent in a saved session.
+    /// Restores the cost of a saved session.
     pub(crate) fn resume(&mut self, ledger: Ledger) {
         (self.ledger, self.last) = (ledger, None);
     }
@@ -40,84 +41,85 @@ impl Spending {
 }
 
 impl Session {
-    /// A request is paid for.
+    /// Records the cost of a request.
     pub(crate) fn spent(&mut self, turn: u64, spent: &Spent) {
         let before = self.spending.ledger.session().unpriced;
         self.spending.ledger.record(turn, &spent.model, spent.tokens);
         self.spending.last = Some(spent.clone());
         if self.spending.cap.is_some() && before == 0 && self.spending.ledger.session().unpriced > 0 {
-            self.tell_failure(Level::Warning, uncounted(&spent.model.name));
+            self.report_failure(Level::Warning, uncounted(&spent.model.name));
         }
     }
 
-    /// What may still be spent; `None` for as much as it takes.
+    /// The remaining budget; `None` without a cap.
     pub(crate) fn allowance(&self) -> Option<Dollars> {
         self.spending.cap.map(|cap| cap.over(self.spending.ledger.session().known))
     }
 
-    /// What the next request costs, if its answer is as long as `output` tokens; `None` where no price is known.
+    /// The cost of the next request with an answer of `output` tokens; `None` if the price is unknown.
     pub fn next_cost(&self, output: u64) -> Option<Dollars> {
         let (view, facts) = self.next_request.view.as_ref().zip(self.model.facts())?;
         estimate(facts, view.prompt.tokens as u64, output)
     }
 
-    /// What so many tokens of the next request cost; `None` where no price is known.
+    /// The cost of `tokens` input tokens; `None` if the price is unknown.
     pub fn price_of(&self, tokens: u64) -> Option<Dollars> {
         estimate(self.model.facts()?, tokens, 0)
     }
 
-    /// Whether the next request is known to pass the cap.
+    /// Whether the next request is known to exceed the cap.
     pub fn is_over_cap(&self) -> bool {
         self.spending.cap.is_some_and(|cap| {
             matches!(self.spending.ledger.check_cap(cap, self.next_cost(0)), CapCheck::Exceeds { .. })
         })
     }
 
-    /// Says what was spent so far.
-    pub fn tell_cost(&mut self) {
+    /// Reports the cost so far.
+    pub fn report_cost(&mut self) {
         let all = self.spending.ledger.session();
         if all.requests == 0 {
-            return self.tell(Level::Info, "Nothing was spent yet.", "");
+            return self.report(Level::Info, "No request was sent yet.", "");
         }
         let turn = self.spending.ledger.turn(self.turns.count());
-        let mut text = format!("This session: {}.", told(all));
+        let mut text = format!("This session: {}.", summary(all));
         if turn.requests > 0 {
-            text.push_str(&format!(" The last turn: {}.", told(turn)));
+            text.push_str(&format!(" The last turn: {}.", summary(turn)));
         }
         if let Some(last) = self.spending.last.as_ref().filter(|_| turn.requests > 1) {
             let mark = if last.estimated { "about " } else { "" };
-            text.push_str(&format!(" Its last request: {mark}{}.", told(Spend::of_request(&last.model, last.tokens))));
+            let spend = Spend::of_request(&last.model, last.tokens);
+            text.push_str(&format!(" Its last request: {mark}{}.", summary(spend)));
         }
         let models = self.spending.ledger.models();
         if models.len() > 1 {
             for (model, spend) in models {
-                text.push_str(&format!("\n{model}: {}.", told(spend)));
+                text.push_str(&format!("\n{model}: {}.", summary(spend)));
             }
         }
         let hint = match self.spending.cap {
-            Some(cap) => format!("The cap is {cap}; {} are left.", cap.over(all.known)),
+            Some(cap) => format!("The cap is {cap}; {} remain.", cap.over(all.known)),
             None => "spending_cap in rhumb.toml sets a cap.".to_owned(),
         };
-        self.tell(Level::Info, text, hint);
+        self.report(Level::Info, text, hint);
     }
 }
 
-/// What to tell of a model without a price where there is a spending cap.
+/// The warning about a model whose price is unknown, if there is a spending cap.
 pub fn uncounted(model: &str) -> Failure {
     Failure {
-        message: format!("The price of {model} is not known, so the spending cap cannot count it."),
+        message: format!("The price of {model} is not known, so the spending cap does not include it."),
         hint: "Set its prices in [models.\"NAME\"] of rhumb.toml, or choose another model.".into(),
     }
 }
 
 /// `$0.12 for 3 requests, 12345 tokens in (81 % cached), 678 out`
-fn told(spend: Spend) -> String {
+fn summary(spend: Spend) -> String {
     let input = spend.tokens.input();
-    let requests = if spend.requests == 1 { "request" } else { "requests" };
     let cached = match (spend.tokens.cache_read * 100).checked_div(input) {
         None | Some(0) => String::new(),
         Some(share) => format!(" ({share} % cached)"),
     };
+    let requests = if spend.requests == 1 { "request" } else { "requests" };
     format!("{spend} for {} {requests}, {input} tokens in{cached}, {} out", spend.requests, spend.tokens.output)
 }
 
@@ -139,26 +141,26 @@ mod tests {
         Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0
     }
 
-    fn last_notice(session: &Session) -> &StatusMessage {
-        let notice = session.transcript.iter().rev().find_map(|entry| match entry {
-            Entry::Status(notice) => Some(notice),
+    fn last_status(session: &Session) -> &StatusMessage {
+        let status = session.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Status(status) => Some(status),
             _ => None,
         });
-        notice.expect("a notice")
+        status.expect("a status message")
     }
 
     const PRICES: Prices =
         Prices { input: 1_000.0, output: 2_000.0, cache_read: 100.0, cache_write: 1_000.0, long: None };
 
     #[test]
-    fn what_was_spent_is_told_with_its_cached_share() {
+    fn cost_reports_the_cached_share() {
         let mut session = session();
-        session.tell_cost();
-        assert_eq!(last_notice(&session).text, "Nothing was spent yet.");
+        session.report_cost();
+        assert_eq!(last_status(&session).text, "No request was sent yet.");
         session.send("x");
         session.handle(spent(Some(PRICES)));
-        session.tell_cost();
-        let text = &last_notice(&session).text;
+        session.report_cost();
+        let text = &last_status(&session).text;
         assert!(
             text.starts_with("This session: $2.30 for 1 request, 4000 tokens in (75 % cached), 500 out."),
             "{text}"
@@ -166,25 +168,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_below_the_cap_goes_with_the_next_request() {
+    fn the_next_request_is_limited_to_the_remaining_budget() {
         let mut session = session();
         session.spending.cap = Some(Dollars::new(5.0));
         session.send("x");
         session.handle(spent(Some(PRICES)));
-        assert_eq!(session.order(2).allowance, Some(Dollars::new(2.7)));
+        assert_eq!(session.request_spec(2).allowance, Some(Dollars::new(2.7)));
     }
 
     #[test]
-    fn a_cap_that_cannot_count_is_told_once() {
+    fn an_unknown_price_is_reported_once() {
         let mut session = session();
         session.spending.cap = Some(Dollars::new(5.0));
         session.send("x");
         session.handle(spent(None));
         session.handle(spent(None));
-        let told = session
+        let warnings = session
             .transcript
             .iter()
-            .filter(|entry| matches!(entry, Entry::Status(notice) if notice.text.contains("not known")));
-        assert_eq!(told.count(), 1);
+            .filter(|entry| matches!(entry, Entry::Status(status) if status.text.contains("not known")));
+        assert_eq!(warnings.count(), 1);
     }
 }

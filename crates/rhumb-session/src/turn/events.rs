@@ -1,23 +1,23 @@
-//! A turn while it is asked and when it ends: what comes of the answer, and what becomes of the message.
+//! The events of a running turn and its end.
 
 use std::sync::Arc;
 
-use super::continuation::{OFFER, OFFER_CUT};
+use rhumb_llm::models::{Model, Prices, Tokens};
+use rhumb_llm::{Completion, LlmError, StreamEvent};
+
+use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
 use super::{Turn, TurnStatus};
 use crate::context::{Omission, Prompt};
 use crate::effect::{Effect, Failure};
 use crate::state::Session;
-use crate::state::is_silent;
 use crate::transcript::{AnswerState, Entry, Level};
-use rhumb_llm::models::{Model, Prices, Tokens};
-use rhumb_llm::{Completion, LlmError, StreamEvent};
 
-/// What happens while a request is asked.
+/// An event of a running request.
 #[derive(Debug, Clone)]
 pub enum AskEvent {
-    /// A request goes out.
+    /// A request is sent.
     Sent {
-        /// The request, without the part of the answer that a continuation repeats.
+        /// The request, without the partial answer that a continuation repeats.
         prompt: Arc<Prompt>,
         /// Whether it asks the model to continue an answer that reached the output limit.
         continues: bool,
@@ -26,53 +26,53 @@ pub enum AskEvent {
         /// The prices of its tokens, if they are known.
         prices: Option<Prices>,
     },
-    /// Something of the answer, or a wait before another try. The text of all parts of an answer, joined, is the answer.
+    /// A piece of the answer, or a wait before a retry. The concatenation of all pieces is the answer.
     Stream(StreamEvent),
-    /// The server takes less than was thought: the request is made shorter and sent again.
+    /// The context window of the server is smaller than assumed: the request is shortened and sent again.
     Shrunk {
-        /// How often it was so far.
+        /// The 1-based number of the attempt.
         time: u32,
-        /// How often it may be.
+        /// The maximum number of attempts.
         of: u32,
-        /// The most input tokens that it has from now on.
+        /// The new maximum of input tokens.
         limit: usize,
     },
-    /// The answer reached the limit on output and is gone on with.
+    /// The answer reached the output limit and is continued.
     Continuing {
-        /// How often it was so far.
+        /// The 1-based number of the continuation.
         time: u32,
-        /// How often it may be.
+        /// The maximum number of continuations.
         of: u32,
     },
-    /// The answer was cut off within an edit, and nothing shows where its next part goes on.
+    /// The answer was cut off inside an edit, and the continuation does not repeat its last line, so it may not fit.
     DoubtfulSeam,
-    /// The server went on past what the spending cap pays for, and the answer was ended.
+    /// The server exceeded the output limit that the spending cap allows, and the answer was stopped.
     PastTheCap,
-    /// The answer is shorter than the model would have made it: the spending cap pays for no more.
+    /// The answer was cut off because the spending cap allows no more output.
     CutByCap,
-    /// The editor model is asked.
+    /// The request goes to the editor model.
     Editor {
         /// Its name.
         model: String,
-        /// Why it is not the one that was named, if so.
+        /// Why it is not the model that was chosen.
         note: Option<Failure>,
     },
-    /// A request was made and has its price, whether it came to an end or not.
+    /// The cost of a request, completed or not.
     Spent(Spent),
 }
 
-/// Why a request has no answer, or no complete one.
+/// Why a request has no complete answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskError {
     /// Nothing was sent.
     Unsent(Failure),
-    /// Nothing was sent, because it does not fit the window of the model.
+    /// Nothing was sent, because the request exceeds the context window.
     TooLong(Failure),
-    /// A file of the chat cannot be read, so nothing was sent.
+    /// Nothing was sent, because a file of the chat cannot be read.
     Unreadable(Failure),
     /// The provider failed.
     Provider(LlmError),
-    /// The answer reached the limit on output, and the provider failed when it was to be gone on with.
+    /// The answer reached the output limit, and the provider failed when it was asked to continue.
     UnfinishedWork(LlmError),
 }
 
@@ -90,7 +90,7 @@ impl AskError {
             Self::UnfinishedWork(error) => {
                 let Failure { message, hint } = Failure::from(error);
                 Failure {
-                    message: format!("The answer reached the output limit and could not be gone on with: {message}"),
+                    message: format!("The answer reached the output limit and could not be continued: {message}"),
                     hint,
                 }
             }
@@ -98,46 +98,50 @@ impl AskError {
     }
 }
 
-/// What is to be paid for a request.
+/// The cost of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
-    /// Whose price it is.
+    /// The model.
     pub model: Arc<Model>,
     /// The tokens.
     pub tokens: Tokens,
-    /// Whether the server did not say and this is our own count.
+    /// Whether the tokens were estimated because the server did not report them.
     pub estimated: bool,
 }
 
 impl Session {
-    /// Takes in what happened while the turn of that number is asked.
-    pub(crate) fn asked(&mut self, number: u64, event: AskEvent) {
+    /// Handles an event of the turn with this number.
+    pub(crate) fn turn_event(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
             AskEvent::Sent { prompt, continues: false, .. } => {
-                self.tell_left_out(number, &prompt.omitted);
-                self.tell_secrets(&prompt.secrets);
+                self.report_trimmed(number, &prompt.omitted);
+                self.report_secrets(&prompt.secrets);
             }
             AskEvent::Sent { .. } => {}
             AskEvent::DoubtfulSeam => {
                 let text = "The answer was cut off inside an edit, and its next part does not repeat the last line.";
-                self.tell(Level::Warning, text, "Look closely at the hunk there before you accept it.");
+                self.report(Level::Warning, text, "Look closely at the hunk there before you accept it.");
             }
             AskEvent::PastTheCap => {
                 let text = "The answer was stopped: the server exceeded what the spending cap allows.";
-                self.tell(Level::Warning, text, "It does not keep to max_tokens. What came until then stands.");
+                self.report(Level::Warning, text, "It ignores max_tokens. The text that arrived is kept.");
             }
             AskEvent::CutByCap => {
                 let text = "The answer was cut short: it reached the spending cap.";
-                self.tell(Level::Warning, text, "Raise spending_cap in rhumb.toml. What came until then stands.");
+                self.report(Level::Warning, text, "Raise spending_cap in rhumb.toml and /continue.");
             }
             AskEvent::Spent(spent) => self.spent(number, &spent),
             AskEvent::Editor { model, note } => self.editor_asked(number, &model, note),
             AskEvent::Shrunk { time, of, limit } => {
                 let text = format!(
-                    "The server takes less than was thought; the request is sent again with at most {limit} tokens."
+                    "The context window is smaller than assumed; the request is sent again with at most {limit} tokens."
                 );
-                self.tell(Level::Warning, text, format!("Try {time} of {of}; /tokens shows what is sent."));
+                self.report(
+                    Level::Warning,
+                    text,
+                    format!("Attempt {time} of {of}; the context pane shows the request."),
+                );
             }
             AskEvent::Continuing { time, of } => {
                 if let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) {
@@ -147,12 +151,16 @@ impl Session {
         }
     }
 
-    /// Says what was left out of a request. That the map got smaller shows in its pane; turns that are missing must be told.
-    fn tell_left_out(&mut self, number: u64, left_out: &[Omission]) {
+    /// Reports turns that were omitted from a request. The map pane shows a smaller map, so that is not reported.
+    fn report_trimmed(&mut self, number: u64, trimmed: &[Omission]) {
         let is_current = self.turns.current.as_ref().is_some_and(|turn| turn.number == number);
-        for omission in left_out.iter().filter(|omission| is_current && matches!(omission, Omission::History { .. })) {
-            let text = format!("Not sent, because it does not fit: {omission}.");
-            self.tell(Level::Warning, text, "/clear begins anew; a model with a larger window takes more.");
+        for part in trimmed.iter().filter(|part| is_current && matches!(part, Omission::History { .. })) {
+            let text = format!("Not sent, because the request would exceed the context window: {part}.");
+            self.report(
+                Level::Warning,
+                text,
+                "/clear excludes the whole conversation; a model with a larger window takes more.",
+            );
         }
     }
 
@@ -160,7 +168,7 @@ impl Session {
         let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else {
             return;
         };
-        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(is_streaming) else {
+        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(Entry::is_streaming) else {
             return;
         };
         match event {
@@ -173,7 +181,7 @@ impl Session {
                 answer.reasoning.push_str(&text);
             }
             StreamEvent::Retract => {
-                turn.take_back();
+                turn.retract();
                 answer.reasoning.push_str(&std::mem::take(&mut answer.text));
             }
             StreamEvent::Usage(_) => {}
@@ -183,68 +191,60 @@ impl Session {
         }
     }
 
-    pub(crate) fn ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
+    /// Handles the end of the turn with this number.
+    pub(crate) fn turn_ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else {
             return Vec::new();
         };
-        match result {
-            Ok(completion) => {
-                let cut = completion.finish.incomplete_reason();
-                let complete = cut.is_none();
-                if let Some(reason) = &cut {
-                    self.tell(Level::Warning, format!("The answer is incomplete: {reason}."), OFFER_CUT);
-                }
-                let reply = self.end_answer(cut);
-                let mut effects = Vec::new();
-                match reply {
-                    Some(reply) => {
-                        self.answered();
-                        if complete {
-                            if turn.mode.edits() {
-                                self.suggest(&reply);
-                            }
-                            effects = self.concluded(reply, &turn);
-                        }
-                    }
-                    None => {
-                        self.give_back(&turn);
-                        self.tell(
-                            Level::Warning,
-                            "The model gave an empty answer.",
-                            "Send again, or ask in other words.",
-                        );
-                    }
-                }
-                effects.extend(self.measure());
-                effects
-            }
-            Err(error) if error.is_unsent() => {
-                self.hold_queue();
-                self.end_answer(Some("not sent".into()));
-                self.give_back(&turn);
-                self.tell_failure(Level::Error, error.failure());
-                self.measure()
-            }
+        let mut effects = match result {
+            Ok(completion) => self.turn_completed(&turn, completion),
             Err(error) => {
-                let failure = error.failure();
-                self.hold_queue();
-                if self.end_answer(Some("interrupted".into())).is_some() {
-                    self.tell(Level::Error, failure.message, OFFER);
-                } else {
-                    // Sending again is the next thing to do.
-                    self.give_back(&turn);
-                    self.tell_failure(Level::Error, failure);
-                }
-                self.measure()
+                self.turn_failed(&turn, error);
+                Vec::new()
             }
+        };
+        effects.extend(self.measure());
+        effects
+    }
+
+    fn turn_completed(&mut self, turn: &Turn, completion: Completion) -> Vec<Effect> {
+        let cut = completion.finish.incomplete_reason();
+        let is_complete = cut.is_none();
+        if let Some(reason) = &cut {
+            self.report(Level::Warning, format!("The answer is incomplete: {reason}."), HINT_CUT);
+        }
+        let Some(reply) = self.close_answer(cut) else {
+            self.return_message(turn);
+            self.report(Level::Warning, "The model gave an empty answer.", "Send again, or rephrase the message.");
+            return Vec::new();
+        };
+        self.mark_answered();
+        if !is_complete {
+            return Vec::new();
+        }
+        if turn.mode.edits() {
+            self.suggest(&reply);
+        }
+        self.answer_completed(reply, turn)
+    }
+
+    fn turn_failed(&mut self, turn: &Turn, error: AskError) {
+        self.hold_queue();
+        let failure = error.failure();
+        let reason = if error.is_unsent() { "not sent" } else { "interrupted" };
+        if self.close_answer(Some(reason.into())).is_some() && !error.is_unsent() {
+            self.report(Level::Error, failure.message, HINT_INTERRUPTED);
+        } else {
+            self.return_message(turn);
+            self.report_failure(Level::Error, failure);
         }
     }
 
-    /// Gives the message of `turn` back to the composer, and leaves it and its answer out of later requests. The meter and a
-    /// copied prompt count it as the draft again, unless something newer is being typed.
-    pub(crate) fn give_back(&mut self, turn: &Turn) {
-        if self.gives_plan_back(turn) || turn.message != turn.request {
-            // Nobody typed it.
+    /// Returns the message of `turn` to the input. Later requests contain neither the message nor its answer. It becomes the draft of
+    /// the next request too, unless there is a newer one.
+    pub(crate) fn return_message(&mut self, turn: &Turn) {
+        // A follow-up was not typed by the user.
+        if self.return_plan(turn) || turn.message != turn.request {
             return;
         }
         self.return_draft(self.as_typed(&turn.message, turn.mode));
@@ -253,11 +253,10 @@ impl Session {
         }
     }
 
-    /// Closes the answer that streamed; `cut` says why it is not whole. Its text; an answer without a word leaves the
-    /// transcript.
-    pub(crate) fn end_answer(&mut self, cut: Option<String>) -> Option<String> {
-        let at = self.transcript.iter().rposition(is_streaming)?;
-        if is_silent(&self.transcript[at]) {
+    /// Ends the streaming answer; `cut` says why it is incomplete. Returns its text. An empty answer is removed from the transcript.
+    pub(crate) fn close_answer(&mut self, cut: Option<String>) -> Option<String> {
+        let at = self.transcript.iter().rposition(Entry::is_streaming)?;
+        if self.transcript[at].is_empty_answer() {
             self.transcript.remove(at);
             return None;
         }
@@ -266,17 +265,12 @@ impl Session {
         Some(answer.text.clone())
     }
 
-    /// The newest message was answered: it is history now.
-    pub(crate) fn answered(&mut self) {
-        if let Some(Entry::User { answered, .. } | Entry::Again { answered, .. }) =
-            self.transcript.rfind_mut(Entry::is_asked)
+    /// Marks the newest message as answered, which makes it part of the history.
+    pub(crate) fn mark_answered(&mut self) {
+        if let Some(Entry::User { answered, .. } | Entry::FollowUp { answered, .. }) =
+            self.transcript.rfind_mut(Entry::is_message)
         {
             *answered = true;
         }
     }
-}
-
-/// Whether an answer still arrives here.
-pub(crate) fn is_streaming(entry: &Entry) -> bool {
-    matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming)
 }

@@ -1,25 +1,25 @@
-//! One turn while it runs: the message, the answer so far, and the edits that show in it.
+//! The running turn: its message, its status, and the edits in the answer so far.
 
 pub(super) mod continuation;
 pub(super) mod events;
 mod pasted_reply;
 pub(super) mod queue;
-mod request_spec;
 mod send;
 
-use queue::Queue;
 use std::fmt;
 use std::time::Duration;
 
-use super::codebase::{SearchGoal, SearchStep};
-use crate::context::Mode;
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 use rhumb_index::retrieval::ContextRequest;
 
-/// An edit as far as it has arrived: not yet located, not decidable.
+use crate::codebase::{SearchGoal, SearchStep};
+use crate::context::Mode;
+use queue::Queue;
+
+/// An edit that is arriving. It is not located yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamedEdit {
-    /// The file name as written, once it is known.
+    /// The file name as written by the model, once it is known.
     pub path: Option<String>,
     /// Lines added so far.
     pub added: usize,
@@ -27,23 +27,32 @@ pub struct StreamedEdit {
     pub removed: usize,
     /// Whether its end has arrived.
     pub ended: bool,
-    /// Its lines so far, removed and added ones as they came; `true` is an added one.
-    pub lines: Vec<(bool, String)>,
+    /// Its added and removed lines, in the order in which they arrived.
+    pub lines: Vec<StreamedLine>,
 }
 
-/// What a running turn is doing.
+/// A line of a [`StreamedEdit`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StreamedLine {
+    /// An added line.
+    Added(String),
+    /// A removed line.
+    Removed(String),
+}
+
+/// The current step of a running turn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum TurnStatus {
-    /// The request was sent, and nothing of the answer has arrived.
+    /// The request was sent, and no part of the answer has arrived.
     #[default]
     Waiting,
-    /// The names behind an `@` are looked up, before the request is sent.
+    /// The names after an `@` are looked up before the request is sent.
     LookingUpNames,
-    /// The repository is searched, before the request is sent.
+    /// The repository is searched before the request is sent.
     Searching(SearchStep),
-    /// The search waits until the repository is read: files read so far, and all files. Both are 0 while files are counted.
+    /// The search waits until the repository is indexed: files read so far, and all files. Both are 0 while files are counted.
     ReadingRepository(usize, usize),
-    /// The model that writes the edits of a plan is asked; its name, once it is known.
+    /// The editor model is asked; its name, once it is known.
     AskingEditor(Option<String>),
     /// The model thinks before it answers.
     Thinking,
@@ -55,14 +64,14 @@ pub enum TurnStatus {
     Continuing {
         /// Which continuation it is, 1-based.
         time: u32,
-        /// How many there may be.
+        /// The maximum number of continuations.
         of: u32,
     },
     /// The request failed and is sent again after a wait.
     Retrying {
         /// The number of the next attempt.
         attempt: u32,
-        /// The wait that is left.
+        /// The remaining wait.
         wait: Duration,
         /// Why the last attempt failed.
         reason: String,
@@ -94,7 +103,7 @@ impl fmt::Display for TurnStatus {
     }
 }
 
-/// The running turn and the messages that wait for it.
+/// The running turn and the queued messages.
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     current: Option<Turn>,
@@ -122,17 +131,13 @@ impl Turns {
         self.current.is_some()
     }
 
-    pub(crate) fn begin(&mut self, turn: Turn) {
-        self.current = Some(turn);
-    }
-
-    /// Ends the running turn before its request was sent, or by a command of the user.
+    /// Ends the running turn.
     pub(crate) fn cancel(&mut self) -> Option<Turn> {
         self.waits_for_files = false;
         self.current.take()
     }
 
-    /// Whether the request of the running turn waited until the repository was listed; it does not any more.
+    /// Clears the wait for the list of files. Returns whether the running turn waited for it.
     pub(crate) fn stop_waiting_for_files(&mut self) -> bool {
         std::mem::take(&mut self.waits_for_files)
     }
@@ -147,7 +152,7 @@ impl Turns {
         self.count
     }
 
-    /// Continues the numbers after `count`: what was spent is recorded by them.
+    /// Continues the numbers after `count`, because costs are recorded by number.
     pub(crate) fn skip_to(&mut self, count: u64) {
         self.count = self.count.max(count);
     }
@@ -160,66 +165,69 @@ pub struct Turn {
     pub number: u64,
     /// The message it answers.
     pub message: String,
-    /// What the developer asked for: the message itself, unless the program wrote that to have edits mended.
+    /// The request of the user: the message itself, or in a follow-up the message of the user that it continues.
     pub request: String,
-    /// How it is meant.
+    /// The mode of the message.
     pub mode: Mode,
-    /// What it is doing.
+    /// Its current step.
     pub status: TurnStatus,
-    /// What the repository is to be searched for before it goes out.
-    pub(super) seeks: Option<SearchGoal>,
-    /// Whether the developer asked the whole repository.
+    /// The goal of the search that precedes the request.
+    pub(super) search_goal: Option<SearchGoal>,
+    /// Whether it is a question about the whole repository.
     pub(super) asks_codebase: bool,
-    /// What the model asked for of the repository, where the turn is the answer to that.
-    pub(super) wants: Option<Vec<ContextRequest>>,
-    /// The edits recognised so far.
+    /// The context requests of the model that this turn answers.
+    pub(super) context_requests: Option<Vec<ContextRequest>>,
+    /// The edits in the answer so far.
     pub edits: Vec<StreamedEdit>,
     stream: EditStream,
 }
 
 impl Turn {
-    /// A turn that has just been sent.
+    /// Creates a turn for a message of the user.
     pub fn new(number: u64, message: String) -> Self {
         let request = message.clone();
-        Self::again(number, message, request)
+        Self::follow_up(number, message, request)
     }
 
-    /// A turn in which the edits of an earlier one are to be mended.
-    pub(super) fn again(number: u64, message: String, request: String) -> Self {
+    /// Creates a turn for a message of the program that continues `request`.
+    pub(super) fn follow_up(number: u64, message: String, request: String) -> Self {
         let (mode, status) = (Mode::default(), TurnStatus::default());
-        let (seeks, asks_codebase, wants, edits) = (None, false, None, Vec::new());
+        let (search_goal, asks_codebase, context_requests, edits) = (None, false, None, Vec::new());
         let stream = EditStream::new(FormatChoice::Auto);
-        Self { number, message, request, mode, status, seeks, asks_codebase, wants, edits, stream }
+        Self { number, message, request, mode, status, search_goal, asks_codebase, context_requests, edits, stream }
     }
 
-    /// The same, with the repository searched for that before it goes out.
-    pub(super) fn seeking(self, sought: Option<SearchGoal>) -> Self {
-        Self { asks_codebase: sought.is_some(), seeks: sought, ..self }
+    /// Precedes the request with a search of the repository.
+    pub(super) fn with_search(self, goal: Option<SearchGoal>) -> Self {
+        Self { asks_codebase: goal.is_some(), search_goal: goal, ..self }
     }
 
-    /// The same, as the answer to what the model asked for of the repository.
-    pub(super) fn wanting(self, wants: Vec<ContextRequest>) -> Self {
-        Self { wants: Some(wants.clone()), ..self.seeking(Some(SearchGoal::Requests(wants))) }
+    /// Makes the turn the answer to context requests of the model.
+    pub(super) fn with_context_requests(self, context_requests: Vec<ContextRequest>) -> Self {
+        Self {
+            context_requests: Some(context_requests.clone()),
+            ..self.with_search(Some(SearchGoal::Requests(context_requests)))
+        }
     }
 
-    /// The same, meant in that mode.
-    pub(super) fn in_mode(self, mode: Mode) -> Self {
+    /// Sets the mode.
+    pub(super) fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// Forgets what has been taken in: it was no part of the answer.
-    pub(super) fn take_back(&mut self) {
+    /// Discards the text so far, which was reasoning and not part of the answer.
+    pub(super) fn retract(&mut self) {
         self.status = TurnStatus::Thinking;
         self.edits.clear();
         self.stream = EditStream::new(FormatChoice::Auto);
     }
 
-    /// Whether it asks the whole repository.
+    /// Whether it is a question about the whole repository.
     pub fn asks_codebase(&self) -> bool {
         self.asks_codebase
     }
 
-    /// Takes in more of the answer.
+    /// Adds a piece of the answer.
     pub fn push(&mut self, text: &str) {
         self.status = TurnStatus::Answering;
         self.stream.push(text);
@@ -230,14 +238,14 @@ impl Turn {
                 }
                 (StreamEvent::EditLine { kind: LineKind::Insert, text }, Some(edit)) => {
                     edit.added += 1;
-                    edit.lines.push((true, text));
+                    edit.lines.push(StreamedLine::Added(text));
                 }
                 (StreamEvent::EditLine { kind: LineKind::Delete, text }, Some(edit)) => {
                     edit.removed += 1;
-                    edit.lines.push((false, text));
+                    edit.lines.push(StreamedLine::Removed(text));
                 }
                 (StreamEvent::EditEnded { .. }, Some(edit)) => edit.ended = true,
-                _ => {}
+                (StreamEvent::EditLine { .. } | StreamEvent::EditEnded { .. } | StreamEvent::Prose { .. }, _) => {}
             }
         }
     }
@@ -248,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edits_show_while_they_arrive() {
+    fn edits_are_recognised_while_they_arrive() {
         let mut turn = Turn::new(1, String::new());
         for piece in
             ["Sure.\n\na.py\n```python\n<<<<<<< SEA", "RCH\nold\n=======\nnew\nmore\n", ">>>>>>> REPLACE\n```\n"]

@@ -1,6 +1,5 @@
-//! Working with a chat elsewhere: the prompt goes out by the clipboard, a reply comes in by a paste.
+//! Using a chat in another program: copying the prompt and pasting the reply.
 
-use crate::context::Mode;
 use crate::effect::{ClipboardText, Effect};
 use crate::proposal::edit_retries::EditRetries;
 use crate::state::Session;
@@ -8,16 +7,16 @@ use crate::transcript::{Answer, AnswerState, Entry, Level};
 use rhumb_edit::PendingChanges;
 
 impl Session {
-    /// Takes a reply from elsewhere (copy mode) into the transcript and into review; the draft is what it answers.
+    /// Adds a pasted reply to the transcript and locates its edits. The reply answers the draft.
     pub fn take_reply(&mut self, reply: String) -> Vec<Effect> {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then /paste again.");
+            self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then /paste again.");
             return Vec::new();
         }
         let request = self.drafts.message().to_owned();
-        let said =
+        let text =
             if request.trim().is_empty() { "(a reply pasted from elsewhere)".to_owned() } else { request.clone() };
-        self.transcript.push(Entry::User { text: said, mode: self.modes.mode(), answered: true });
+        self.transcript.push(Entry::User { text, mode: self.modes.mode(), answered: true });
         self.transcript.push(Entry::Answer(Answer {
             text: reply.clone(),
             reasoning: String::new(),
@@ -29,26 +28,22 @@ impl Session {
         self.propose_alone(reply, Some(number), request)
     }
 
-    /// Looks for edits in the last answer again, an incomplete one included.
+    /// Locates the edits of the last answer again, even if it is incomplete.
     pub fn review_last_answer(&mut self) -> Vec<Effect> {
         let is_answer =
             |entry: &Entry| matches!(entry, Entry::Answer(answer) if answer.state != AnswerState::Streaming);
         let Some(at) = self.transcript.iter().rposition(is_answer) else {
-            self.tell(Level::Warning, "There is no answer to review yet.", "");
+            self.report(Level::Warning, "There is no answer to review yet.", "");
             return Vec::new();
         };
-        let request = self.transcript[..at].iter().rev().find_map(|entry| match entry {
-            Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
-            _ => None,
-        });
         let Entry::Answer(answer) = &self.transcript[at] else { return Vec::new() };
         let reply = answer.text.clone();
         let number = self.answer_number(at);
-        self.propose_alone(reply, Some(number), request.unwrap_or_default())
+        self.propose_alone(reply, Some(number), self.request_at(at))
     }
 
-    /// Looks for the edits of a reply that is not part of the running conversation with the model; `answer` is its number among
-    /// the answers of the session, if it is one.
+    /// Locates the edits of a reply that does not belong to the last turn. `answer` is its number among the answers of the session, if
+    /// it is one.
     pub(crate) fn propose_alone(&mut self, reply: String, answer: Option<usize>, request: String) -> Vec<Effect> {
         *self.proposals.retries_mut() = EditRetries::default();
         self.proposals.begin_locating();
@@ -66,9 +61,9 @@ impl Session {
         last.map(|text| ClipboardText { what: "The last answer".into(), text, hint: String::new() })
     }
 
-    /// Asks for the next request as one text.
+    /// Assembles the next request as one text.
     pub fn copy_prompt(&self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(Box::new(self.order(self.next_request.generation())))]
+        vec![Effect::CopyPrompt(Box::new(self.request_spec(self.next_request.generation())))]
     }
 
     /// The prompt for the clipboard.

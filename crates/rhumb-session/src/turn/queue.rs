@@ -1,4 +1,4 @@
-//! Messages that wait: what the developer sends while the model answers goes out when that is done.
+//! The queue of messages that the user sends while the model answers.
 
 use crate::context::Mode;
 use crate::effect::Effect;
@@ -6,39 +6,39 @@ use crate::state::Session;
 use crate::transcript::Level;
 use rhumb_text::count;
 
-/// A message that waits.
+/// A queued message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queued {
-    /// What is said.
+    /// Its text.
     pub text: String,
-    /// How it is meant.
+    /// Its mode.
     pub mode: Mode,
-    /// Whether comments in a file say it.
+    /// Whether it consists of comments in a file.
     is_comment: bool,
 }
 
-/// Messages that wait, the oldest first.
+/// The queued messages, oldest first.
 #[derive(Debug, Default)]
 pub struct Queue {
     waiting: Vec<Queued>,
-    /// Nothing goes out by itself: a turn was stopped or failed, and what was said after it may not hold any more.
+    /// Whether the messages wait for the user, because a turn was cancelled or failed and they may be obsolete.
     held: bool,
 }
 
 impl Queue {
-    /// What waits, the oldest first.
+    /// The messages, oldest first.
     pub fn waiting(&self) -> &[Queued] {
         &self.waiting
     }
 
-    /// Whether it waits for a word of the developer.
+    /// Whether the messages wait for the user after a cancelled or failed turn.
     pub fn is_held(&self) -> bool {
         self.held
     }
 }
 
 impl Session {
-    /// Whether something is under way that the developer waits for.
+    /// Whether an action of the user is in progress.
     pub fn is_busy(&self) -> bool {
         self.turns.current.is_some()
             || self.proposals.is_locating()
@@ -46,17 +46,17 @@ impl Session {
             || self.is_compacting()
     }
 
-    /// Lets a message wait until the model is free.
+    /// Queues a message.
     pub(crate) fn enqueue(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: false });
     }
 
-    /// Lets comments in a file wait in the same way.
+    /// Queues comments in a file as a message.
     pub(crate) fn enqueue_comments(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: true });
     }
 
-    /// Leaves out the comments that wait; how many messages they were.
+    /// Removes queued comments. Returns the number of messages.
     pub(crate) fn drop_queued_comments(&mut self) -> usize {
         let before = self.turns.queue.waiting.len();
         self.turns.queue.waiting.retain(|queued| !queued.is_comment);
@@ -64,34 +64,33 @@ impl Session {
         before - self.turns.queue.waiting.len()
     }
 
-    /// Leaves out all that waits, and says so.
+    /// Removes all queued messages and reports that.
     pub(crate) fn drop_queue(&mut self) {
-        let waited = std::mem::take(&mut self.turns.queue).waiting.len();
-        if waited > 0 {
-            self.tell(Level::Info, format!("{} that waited will not be sent.", count(waited, "message")), "");
+        let queued = std::mem::take(&mut self.turns.queue).waiting.len();
+        if queued > 0 {
+            self.report(Level::Info, format!("{} in the queue will not be sent.", count(queued, "message")), "");
         }
     }
 
-    /// Holds what waits until the developer says otherwise.
+    /// Keeps queued messages until the user sends them.
     pub(crate) fn hold_queue(&mut self) {
         self.turns.queue.held = !self.turns.queue.waiting.is_empty();
     }
 
-    /// Sends the oldest message that waits, unless a turn runs, a hunk waits for a decision, a question other than an offer of
-    /// files is open, or a plan is in the composer. The face calls this after everything that happens.
+    /// Sends the oldest queued message, unless a turn runs, hunks are under review, a question other than an offer waits, or a plan is
+    /// in the input. The front end calls this after each event.
     pub fn next_queued(&mut self) -> Vec<Effect> {
-        let waiting = self.modes.waiting().weighing.iter().map(|(_, subject)| subject);
-        let mut subjects = self.questions.iter().map(|question| &question.subject).chain(waiting);
-        let is_asked = subjects.any(|subject| !subject.is_offer()) || self.modes.waiting().plan.is_some();
-        drop(subjects);
-        let is_free = !self.is_busy() && !is_asked && self.proposals.review().is_empty();
+        let must_decide = self.questions.iter().any(|question| !question.subject.is_offer())
+            || self.file_offers.counting().any(|question| !question.is_offer())
+            || self.modes.plan_in_input.is_some();
+        let is_free = !self.is_busy() && !must_decide && self.proposals.review().is_empty();
         if self.turns.queue.waiting.is_empty() || self.turns.queue.held || !is_free {
             return Vec::new();
         }
         self.send_queued()
     }
 
-    /// Sends the oldest message that waits, whatever else does; nothing while the model answers.
+    /// Sends the oldest queued message, even if hunks or questions wait. Does nothing while the model answers.
     pub fn send_queued(&mut self) -> Vec<Effect> {
         let waits = self.turns.current.is_some() || self.is_compacting();
         if waits || !self.model.is_connected() || self.turns.queue.waiting.is_empty() {
@@ -99,15 +98,15 @@ impl Session {
         }
         self.turns.queue.held = false;
         let next = self.turns.queue.waiting.remove(0);
-        let (sent, effects) = self.send_in(&next.text, next.mode);
-        if !sent {
+        let (is_sent, effects) = self.send_in_mode(&next.text, next.mode);
+        if !is_sent {
             self.turns.queue.waiting.insert(0, next);
             self.turns.queue.held = true;
         }
         effects
     }
 
-    /// Takes the newest message that waits back, to be changed.
+    /// Removes the newest queued message and returns it, as it is typed.
     pub fn take_back_queued(&mut self) -> Option<String> {
         let taken = self.turns.queue.waiting.pop();
         self.turns.queue.held &= !self.turns.queue.waiting.is_empty();
@@ -137,27 +136,27 @@ mod tests {
         Ok(Completion { finish: Finish::Stop, usage: None })
     }
 
-    fn asked(effects: &[Effect]) -> Option<&str> {
+    fn sent(effects: &[Effect]) -> Option<&str> {
         effects.iter().find_map(|effect| match effect {
-            Effect::Ask(order) => Some(order.draft.as_str()),
+            Effect::Ask(spec) => Some(spec.draft.as_str()),
             _ => None,
         })
     }
 
     #[test]
-    fn what_is_said_meanwhile_goes_out_in_order_when_the_answer_has_been_looked_through() {
+    fn queued_messages_are_sent_in_order_after_the_edits_of_the_answer_are_located() {
         let mut session = busy();
-        assert_eq!(asked(&session.next_queued()), None, "the model still answers");
+        assert_eq!(sent(&session.next_queued()), None, "the model still answers");
         let effects = end(&mut session, done());
         assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { .. })));
-        assert_eq!(asked(&session.next_queued()), None, "nobody knows yet what the answer changes");
+        assert_eq!(sent(&session.next_queued()), None, "the edits of the answer are not located yet");
         session.handle(Response::NotProposed(None));
-        assert_eq!(asked(&session.next_queued()), Some("second"));
+        assert_eq!(sent(&session.next_queued()), Some("second"));
         assert_eq!(session.turns.queue.waiting().len(), 1);
     }
 
     #[test]
-    fn after_a_failure_or_a_stop_what_waits_is_held() {
+    fn after_a_failed_or_cancelled_turn_the_queue_is_held() {
         for stop in [true, false] {
             let mut session = busy();
             if stop {
@@ -165,15 +164,15 @@ mod tests {
             } else {
                 end(&mut session, Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() })));
             }
-            assert_eq!(asked(&session.next_queued()), None);
+            assert_eq!(sent(&session.next_queued()), None);
             assert!(session.turns.queue.is_held());
-            assert_eq!(asked(&session.send_queued()), Some("second"), "until the developer says so");
+            assert_eq!(sent(&session.send_queued()), Some("second"), "the user sends it");
             assert!(!session.turns.queue.is_held());
         }
     }
 
     #[test]
-    fn what_waits_can_be_taken_back_the_newest_first() {
+    fn queued_messages_can_be_taken_back_newest_first() {
         let mut session = busy();
         assert_eq!(session.take_back_queued().as_deref(), Some("third"));
         assert_eq!(session.take_back_queued().as_deref(), Some("second"));
@@ -181,22 +180,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_meant_as_it_was() {
+    fn a_message_that_is_taken_back_keeps_its_mode() {
         let mut session = busy();
         session.command(Command::Mode { mode: Mode::Ask, message: "why?".into() });
         assert_eq!(session.take_back_queued().as_deref(), Some("/ask why?"));
     }
 
     #[test]
-    fn what_waits_does_not_take_a_plan_out_of_the_composer() {
+    fn queued_messages_wait_while_a_plan_is_in_the_input() {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         let turn = crate::turn::Turn::new(1, "plan it".into());
-        session.planned("first this".into(), &turn);
+        session.plan_completed("first this".into(), &turn);
         session.enqueue("and then?".into(), Mode::Ask);
         session.answer('e');
-        assert_eq!(asked(&session.next_queued()), None);
-        assert_eq!(session.composing(), Mode::Editor, "the plan is still being changed");
+        assert_eq!(sent(&session.next_queued()), None);
+        assert_eq!(session.input_mode(), Mode::Editor, "the plan is still being changed");
         session.withdraw_offers();
-        assert_eq!(asked(&session.next_queued()), Some("and then?"));
+        assert_eq!(sent(&session.next_queued()), Some("and then?"));
     }
 }

@@ -1,28 +1,54 @@
-//! Sending a message: whether it can be sent now, and what it waits for.
+//! Sending a message: the checks before it, the steps from the message to the request, and what a request consists of.
 
-use crate::connect::Connection;
-use crate::connect::{ConnectRequest, HOW_TO_CONNECT};
-use crate::effect::Effect;
+use std::sync::Arc;
+
+use crate::codebase::SearchGoal;
+use crate::connect::{ConnectRequest, Connection, HOW_TO_CONNECT, ModelRole};
+use crate::context::{Mode, Prompt, SectionKind};
+use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
+use crate::proposal::edit_retries::EditRetries;
+use crate::request::mentions::{Attachment, MentionEffect};
 use crate::state::Session;
-use crate::transcript::Level;
+use crate::transcript::{Answer, AnswerState, Entry, Level};
+use crate::turn::{Turn, TurnStatus};
 
 impl Session {
-    /// Sends `message`. False when it cannot be sent now; the composer then keeps it, and a notice says why.
+    /// Sends a message in the mode of the session, or a plan that was changed in the input. Returns `false` if it cannot be sent now,
+    /// with a status message that says why.
     pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
-        self.send_typed(message)
+        match self.modes.plan_in_input.clone() {
+            Some(plan) => self.send_plan(plan, message),
+            None => self.send_in_mode(message, self.modes.mode()),
+        }
     }
 
-    /// Whether a message can be sent now; a notice says why not.
+    /// Sends a message in a mode, or queues it. Returns `false` if it cannot be sent now.
+    pub fn send_in_mode(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
+        // A message that is sent while the history is summarised is sent with the summary.
+        if self.turns.is_running() || self.is_compacting() {
+            self.enqueue(message.to_owned(), mode);
+            return (true, Vec::new());
+        }
+        if self.is_empty_question(message) || !self.may_send(message) {
+            return (false, Vec::new());
+        }
+        self.withdraw_offers();
+        let mut effects = self.handle_mentioned(message, mode);
+        effects.extend(self.begin_message(message, mode));
+        (true, effects)
+    }
+
+    /// Whether a message can be sent now. If not, reports why.
     pub(crate) fn may_send(&mut self, message: &str) -> bool {
         if self.turns.current.is_some() {
-            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then send again.");
+            self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then send again.");
             return false;
         }
-        self.is_connected() && !self.doubts_that_it_fits(message)
+        self.require_model() && !self.may_exceed_window(message)
     }
 
-    /// Whether there is a model to ask; a notice says why not.
-    pub(crate) fn is_connected(&mut self) -> bool {
+    /// Whether a model is connected. If not, reports why and offers to connect one.
+    pub(crate) fn require_model(&mut self) -> bool {
         match self.model.connection() {
             Connection::None => {
                 let why = self.model.missing().unwrap_or("No model is connected");
@@ -31,22 +57,145 @@ impl Session {
                     "{HOW_TO_CONNECT} Without a model, /copy-context copies the whole prompt for a chat window, and /paste takes the \
                      reply into review."
                 );
-                self.tell(Level::Warning, reason.clone(), hint);
+                self.report(Level::Warning, reason.clone(), hint);
                 let at_start = self.model.at_start().clone();
                 self.ask_to_connect(ConnectRequest { reason, is_for_message: true, ..at_start });
                 false
             }
             Connection::Remote { model, .. } if model.is_empty() => {
-                self.tell(Level::Warning, "No model is named, so the message was not sent.", "Name one: /model NAME.");
+                self.report(
+                    Level::Warning,
+                    "No model is named, so the message was not sent.",
+                    "Name one: /model NAME.",
+                );
                 false
             }
             Connection::Remote { .. } | Connection::Demo => true,
         }
     }
 
-    /// Whether the request of the turn waits for files that wait for the list of files.
-    pub(crate) fn waits_for_files(&mut self) -> bool {
-        self.turns.waits_for_files = self.chat_files.are_waiting();
-        self.turns.waits_for_files
+    /// Whether the request exceeds an assumed context window and the user has not sent the message again to confirm it.
+    fn may_exceed_window(&mut self, message: &str) -> bool {
+        let prompt = self.next_request.view().map(|view| Arc::clone(&view.prompt));
+        let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else {
+            return false;
+        };
+        if !self.next_request.holds_back(message, prompt.tokens) {
+            return false;
+        }
+        let (text, hint) = exceeds_window_message(&prompt);
+        self.report(Level::Warning, text, hint);
+        true
     }
+
+    /// Starts the turn of a message. Nothing is checked any more.
+    pub(crate) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
+        *self.proposals.retries_mut() = EditRetries::about(self.processes.shared_check.take());
+        self.codebase.begin();
+        self.drafts.set_message("");
+        self.modes.begin_search(message, mode);
+        self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
+        let goal = Self::question_in(message, mode).map(SearchGoal::Question);
+        let turn = Turn::new(self.turns.next_number(), message.to_owned()).with_mode(mode).with_search(goal);
+        self.begin_turn(turn)
+    }
+
+    /// Starts a turn and sends its request, after the list of files has arrived if files were named before.
+    pub(crate) fn begin_turn(&mut self, turn: Turn) -> Vec<Effect> {
+        self.open_turn(turn);
+        self.turns.waits_for_files = self.chat_files.are_waiting();
+        if self.turns.waits_for_files { Vec::new() } else { self.advance_turn() }
+    }
+
+    /// Makes `turn` the running turn and adds its empty answer to the transcript.
+    pub(crate) fn open_turn(&mut self, turn: Turn) {
+        let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
+        self.transcript.push(Entry::Answer(Answer { text, reasoning, state, edits: Vec::new() }));
+        self.turns.current = Some(turn);
+    }
+
+    /// Takes the next step of the running turn: searches the repository, looks up names after an `@`, or sends the request.
+    pub(crate) fn advance_turn(&mut self) -> Vec<Effect> {
+        if let Some(search) = self.start_search() {
+            return vec![search];
+        }
+        let names = self.names_to_look_up();
+        if names.is_empty() {
+            return self.request_answer(&[]);
+        }
+        let Some(turn) = self.turns.current.as_mut() else { return Vec::new() };
+        turn.status = TurnStatus::LookingUpNames;
+        let chat = self.chat_files.files().iter().map(|file| file.path.clone()).collect();
+        let reads_pages = self.modes.rules().reads_pages;
+        vec![Effect::Mention(MentionEffect::LookUp { turn: turn.number, names, chat, reads_pages })]
+    }
+
+    /// Sends the request of the running turn, with the texts that are attached to its message.
+    pub(crate) fn request_answer(&self, attached: &[Attachment]) -> Vec<Effect> {
+        let Some(turn) = self.turns.current() else { return Vec::new() };
+        let mut draft = turn.message.clone();
+        for attachment in attached {
+            draft.push_str("\n\n");
+            draft.push_str(&attachment.text);
+        }
+        let spec = RequestSpec { draft, ..self.request_spec(turn.number) };
+        let spec = self.with_codebase(spec, turn);
+        vec![Effect::Ask(Box::new(self.apply_mode(spec, turn.mode)))]
+    }
+
+    /// The next request in its current state, with this number.
+    pub(crate) fn request_spec(&self, generation: u64) -> RequestSpec {
+        let (history, exchange) = self.history_and_shared();
+        RequestSpec {
+            generation,
+            files: self.chat_files.shared(),
+            images: self.attachments.images.clone(),
+            mode: self.modes.mode(),
+            suggest: self.processes.suggestions,
+            role: ModelRole::Main,
+            history,
+            exchange,
+            passages: Arc::clone(&self.codebase.locations),
+            related: Vec::new(),
+            codebase: CodebaseQuestion::No,
+            draft: self.drafts.message().to_owned(),
+            partial: String::new(),
+            allowance: self.allowance(),
+            may_drop_history: false,
+            map: self.next_request.map().clone(),
+            overrides: self.next_request.overrides().clone(),
+        }
+    }
+
+    /// The request of the next turn, whose number is used up.
+    pub(crate) fn next_request_spec(&mut self) -> RequestSpec {
+        let number = self.turns.next_number();
+        self.request_spec(number)
+    }
+
+    /// Measures the next request.
+    pub fn measure(&mut self) -> Vec<Effect> {
+        let generation = self.next_request.next_generation();
+        vec![Effect::Measure(Box::new(self.request_spec(generation)))]
+    }
+}
+
+/// Text and hint for a request that may exceed the context window.
+fn exceeds_window_message(prompt: &Prompt) -> (String, String) {
+    let (tokens, window) = (prompt.tokens, prompt.window.max_input());
+    let text = format!("Not sent yet: the request has {tokens} tokens, and this model is assumed to take {window}.");
+    let tokens_of = |is_counted: fn(&SectionKind) -> bool| -> usize {
+        prompt.sections.iter().filter(|chunk| is_counted(&chunk.kind)).map(|chunk| chunk.tokens).sum()
+    };
+    let message = tokens_of(|kind| matches!(kind, SectionKind::Current));
+    let files = tokens_of(|kind| matches!(kind, SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_)));
+    let advice = if message > files {
+        format!("your message has {message} of them: shorten it")
+    } else {
+        format!("the files in the chat have {files} of them: /drop removes them")
+    };
+    let hint = format!(
+        "Enter sends it all the same; {advice}. If the model takes more, set the size at the top of rhumb.toml: context_window = …"
+    );
+    (text, hint)
 }

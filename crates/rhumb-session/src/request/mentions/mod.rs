@@ -1,30 +1,32 @@
-//! Files that a message or an answer names and that are not in the chat: offered, added or left out, as the settings say. And what a
-//! message names with an `@`.
+//! Files and symbols that a message or an answer mentions, and names after an `@` in a message.
 
 mod offer;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 
-use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
-use crate::effect::{Effect, Failure};
-use crate::modes::architect::Plan;
-use crate::question::Subject;
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::TurnStatus;
-use crate::turn::events::is_streaming;
 use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
 
-/// Most files that are added without a question: more of them come from a pasted log.
+use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
+use crate::effect::{Effect, Failure};
+use crate::state::Session;
+use crate::transcript::{Entry, Level};
+use crate::turn::TurnStatus;
+
+pub(crate) use offer::FileOffers;
+pub use offer::{FileQuestion, NamedFile, RequestedFiles};
+
+/// The maximum number of files that are added without a question. A pasted log may mention more.
 const MAX_ADDED: usize = 10;
 
-/// Something to be found out about what was named.
+/// See [`Effect::Mention`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MentionEffect {
-    /// What the names behind an `@` mean.
+    /// Look up names after an `@`.
     LookUp {
-        /// The turn that waits for it.
+        /// The turn that waits for the result.
         turn: u64,
         /// The names.
         names: Vec<String>,
@@ -33,142 +35,101 @@ pub enum MentionEffect {
         /// Whether pages are read.
         reads_pages: bool,
     },
-    /// How many tokens files have.
-    Weigh {
-        /// The number of the question that waits for it.
+    /// Count the tokens of files.
+    CountTokens {
+        /// The number of the question that waits for the result.
         number: u64,
         /// The files.
         paths: Vec<String>,
     },
 }
 
-/// What was found out.
+/// The result of a [`MentionEffect`].
 #[derive(Debug, Clone)]
 pub enum MentionResponse {
-    /// What the names mean.
+    /// The meanings of the names.
     LookedUp(LookedUp),
-    /// The tokens of files; `None` for what cannot be read.
-    Weighed {
+    /// The tokens of files.
+    TokensCounted {
         /// The number of the question.
         number: u64,
-        /// The files with their tokens.
+        /// Each file with its tokens; `None` if it cannot be read.
         tokens: Vec<(String, Option<usize>)>,
     },
 }
 
-/// What the names behind an `@` mean.
+/// The meanings of names after an `@`.
 #[derive(Debug, Clone, Default)]
 pub struct LookedUp {
-    /// The turn that waits for it.
+    /// The turn that waits for the result.
     pub turn: u64,
-    /// Files for the chat.
+    /// Files to add to the chat.
     pub files: Vec<String>,
-    /// What goes along with the message.
+    /// Texts that are sent with the message.
     pub attached: Vec<Attachment>,
-    /// What could not be had, or not all of it.
+    /// Names that could not be resolved, or not completely.
     pub notes: Vec<Failure>,
 }
 
-/// A text that goes along with a message.
+/// A text that is sent with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attachment {
-    /// What it is, in a line.
+    /// Its title, one line.
     pub title: String,
-    /// It, as the model sees it.
+    /// The text as it is sent.
     pub text: String,
-    /// The file that holds all of it, where the text is cut.
+    /// The file that contains the whole text, if `text` is cut.
     pub whole: Option<PathBuf>,
 }
 
-/// A file that a text names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedFile {
-    /// Its path.
-    pub path: String,
-    /// The symbol by which it is named, which it alone defines; `None` where it is named by its path.
-    pub symbol: Option<String>,
-}
-
-/// Files that an answer names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestedFiles {
-    /// The files.
-    pub files: Vec<NamedFile>,
-    /// How the message was meant that it answers.
-    pub mode: Mode,
-    /// What the developer had asked for.
-    pub request: String,
-    /// The plan that names them and waits to be carried out.
-    pub plan: Option<Plan>,
-}
-
 impl Session {
-    /// Adds files that were named.
-    pub(crate) fn add_named(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
+    /// Adds files that were mentioned, and reports that.
+    pub(crate) fn add_mentioned(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
-        // Before the list of files is known they only wait; what was refused afterwards has been told.
+        // Before the repository is listed, the files wait. Afterwards, refused ones have been reported.
         let is_in = |path: &&String| !self.repository.is_listed() || self.chat_files.contains(path);
         let names: Vec<&str> = files.iter().filter(is_in).map(String::as_str).collect();
-        let how = if read_only { " for reference" } else { "" };
+        let how = if read_only { " (read-only)" } else { "" };
         let named = match names.as_slice() {
             [] => return effects,
             [first, .., last] if names.len() > MAX_ADDED => format!("{} files, {first} to {last}", names.len()),
             names => names.join(", "),
         };
-        self.tell(Level::Info, format!("In the chat now{how}: {named}."), "");
+        self.report(Level::Info, format!("Added to the chat{how}: {named}."), "");
         effects
     }
 
-    /// Asks for the tokens of files, and then the developer about them.
-    pub(crate) fn weigh(&mut self, subject: Subject) -> Vec<Effect> {
-        let named = |files: &[NamedFile]| files.iter().map(|file| file.path.clone()).collect();
-        let paths = match &subject {
-            Subject::Mentioned { files } => named(files),
-            Subject::RequestedFiles(wanted) => named(&wanted.files),
-            Subject::Needed { files, .. } => files.clone(),
-            _ => Vec::new(),
-        };
-        self.modes.waiting_mut().weighings += 1;
-        let number = self.modes.waiting().weighings;
-        self.modes.waiting_mut().weighing.push((number, subject));
-        vec![Effect::Mention(MentionEffect::Weigh { number, paths })]
-    }
-
-    /// Something was found out about what was named.
-    pub(crate) fn mention_found(&mut self, report: MentionResponse) -> Vec<Effect> {
-        match report {
-            MentionResponse::LookedUp(found) => self.looked_up(found),
-            MentionResponse::Weighed { number, tokens } => {
-                let at = self.modes.waiting().weighing.iter().position(|(waiting, _)| *waiting == number);
-                match at.map(|at| self.modes.waiting_mut().weighing.remove(at).1) {
-                    Some(Subject::Mentioned { files }) => self.ask_about_mentioned(files, &tokens),
-                    Some(Subject::RequestedFiles(wanted)) => self.ask_about_wanted(wanted, &tokens),
-                    Some(Subject::Needed { files, message }) => self.ask_about_needed(files, message, &tokens),
-                    _ => {}
+    /// Handles the response to a [`MentionEffect`].
+    pub(crate) fn handle_mentions(&mut self, response: MentionResponse) -> Vec<Effect> {
+        match response {
+            MentionResponse::LookedUp(found) => return self.names_looked_up(found),
+            MentionResponse::TokensCounted { number, tokens } => {
+                if let Some(question) = self.file_offers.take_counting(number) {
+                    self.ask_about_files(question, &tokens);
                 }
-                Vec::new()
             }
         }
+        Vec::new()
     }
 
-    /// The names behind an `@` are looked up: the turn that waits for them goes out.
-    fn looked_up(&mut self, mut found: LookedUp) -> Vec<Effect> {
+    /// Sends the request of the turn that waits for names after an `@`.
+    fn names_looked_up(&mut self, mut found: LookedUp) -> Vec<Effect> {
         if self.turns.current().is_none_or(|turn| turn.number != found.turn) {
             return Vec::new();
         }
         for note in found.notes {
-            self.tell_failure(Level::Warning, note);
+            self.report_failure(Level::Warning, note);
         }
-        // What is there for reference stays so.
+        // Read-only files stay read-only.
         found.files.retain(|path| !self.is_in_chat(path));
-        let mut effects = if found.files.is_empty() { Vec::new() } else { self.add_named(&found.files, false) };
-        // What the conversation holds already is not sent twice.
-        let said = self.history_messages();
-        let is_new = |attachment: &Attachment| said.iter().all(|message| message.content != attachment.text);
-        let fresh: Vec<Attachment> = found.attached.into_iter().filter(is_new).collect();
-        effects.extend(self.ask_turn(&fresh));
-        let at = self.transcript.iter().rposition(is_streaming).unwrap_or(self.transcript.len());
-        let shared = fresh.into_iter().map(|Attachment { title, text, whole }| Entry::Shared { title, text, whole });
+        let mut effects = if found.files.is_empty() { Vec::new() } else { self.add_mentioned(&found.files, false) };
+        // A text that the history contains is not sent twice.
+        let history = self.history_messages();
+        let is_new = |attachment: &Attachment| history.iter().all(|message| message.content != attachment.text);
+        let new: Vec<Attachment> = found.attached.into_iter().filter(is_new).collect();
+        effects.extend(self.request_answer(&new));
+        let at = self.transcript.iter().rposition(Entry::is_streaming).unwrap_or(self.transcript.len());
+        let shared = new.into_iter().map(|Attachment { title, text, whole }| Entry::Shared { title, text, whole });
         self.transcript.insert_all(at, shared);
         if let Some(turn) = self.turns.current_mut() {
             turn.status = TurnStatus::Waiting;
@@ -176,18 +137,17 @@ impl Session {
         effects
     }
 
-    /// The names behind an `@` in the running turn's message that may mean something.
+    /// The names after an `@` in the message of the running turn that may have a meaning.
     pub(crate) fn names_to_look_up(&self) -> Vec<String> {
         let Some(turn) = self.turns.current().filter(|turn| !matches!(turn.mode, Mode::Editor | Mode::Help)) else {
             return Vec::new();
         };
-        // What is to be searched for is known by now.
         let names = at_references(&turn.message).into_iter().map(|at| at.name).filter(|name| name != CODEBASE);
-        names.filter(|name| self.may_mean_something(name)).collect()
+        names.filter(|name| self.may_have_meaning(name)).collect()
     }
 
-    /// Whether a name behind an `@` may mean something. While the repository is being read, nobody knows.
-    fn may_mean_something(&self, name: &str) -> bool {
+    /// Whether a name after an `@` may have a meaning. Before the repository is listed, each name may.
+    fn may_have_meaning(&self, name: &str) -> bool {
         !self.repository.is_listed()
             || at_target(name, self.repository.paths(), &|symbol| self.may_be_symbol(symbol)).is_some()
     }
@@ -198,18 +158,17 @@ impl Session {
         })
     }
 
-    /// The message with blanks in the place of what is named with an `@`.
+    /// Replaces names after an `@` by spaces.
     fn without_ats(&self, message: &str) -> String {
         let mut shown = message.to_owned();
-        for at in at_references(message).into_iter().filter(|at| self.may_mean_something(&at.name)) {
+        for at in at_references(message).into_iter().filter(|at| self.may_have_meaning(&at.name)) {
             let blank = " ".repeat(at.range.len());
             shown.replace_range(at.range, &blank);
         }
         shown
     }
 
-    /// The files that a text names and that may be offered. Files that look like they hold secrets never are: whoever wants to
-    /// send one has to say so with /add.
+    /// The files that a text mentions and that may be offered. Files with names of secret files are not: they must be added with /add.
     fn files_mentioned(&self, text: &str, with_symbols: bool) -> Vec<NamedFile> {
         let chat: Vec<String> = self.chat_files.files().iter().map(|file| file.path.clone()).collect();
         let symbol = |name: &str| if with_symbols { self.only_definer(name) } else { None };
@@ -218,21 +177,21 @@ impl Session {
         for mention in mentions(text, &known) {
             let symbol = text.get(mention.range).filter(|_| mention.by == NamedBy::Symbol).map(str::to_owned);
             match files.iter_mut().find(|file| file.path == mention.path) {
-                // A file that is named by its path as well is named so.
+                // A path takes precedence over a symbol.
                 Some(file) => file.symbol = file.symbol.take().filter(|_| symbol.is_some()),
                 None => files.push(NamedFile { path: mention.path, symbol }),
             }
         }
-        files.retain(|file| !is_secret_name(&file.path) && !self.modes.waiting().declined.contains(&file.path));
+        files.retain(|file| !is_secret_name(&file.path) && !self.file_offers.is_declined(&file.path));
         files
     }
 
-    /// The files that a message names without an `@`, and that are not in the chat.
+    /// The files that a message mentions without an `@` and that are not in the chat.
     pub fn files_mentioned_outside_chat(&self, message: &str) -> Vec<String> {
         self.files_mentioned(&self.without_ats(message), false).into_iter().map(|file| file.path).collect()
     }
 
-    /// The files that a text names, those of the chat included.
+    /// The files that a text mentions, including those in the chat.
     pub(crate) fn files_named(&self, text: &str) -> Vec<String> {
         let known = KnownFiles { paths: self.repository.paths(), chat: &[], symbol: &|_| None };
         let mut files = mentioned_paths(&mentions(text, &known));
@@ -240,7 +199,7 @@ impl Session {
         files
     }
 
-    /// The only file whose code defines a symbol of that name. Keys of data and headings of documents are no symbols of code.
+    /// The file that defines a symbol of code, if it is the only one. Keys of data and headings of documents are not symbols of code.
     fn only_definer(&self, name: &str) -> Option<String> {
         let graph = self.repository.symbols()?;
         let index = graph.index();
@@ -257,16 +216,16 @@ impl Session {
         self.chat_files.contains(path)
     }
 
-    /// Whether a turn runs, which is told.
-    pub(crate) fn is_answering(&mut self) -> bool {
+    /// Whether a turn runs. If so, reports that.
+    pub(crate) fn reject_if_answering(&mut self) -> bool {
         if self.turns.is_running() {
-            self.tell(Level::Warning, "The model is still answering.", "Cancel the turn, then answer again.");
+            self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then answer again.");
         }
         self.turns.is_running()
     }
 }
 
-/// Files with their tokens, one a line.
+/// Lists files with their tokens, one per line.
 pub(crate) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> String) -> String {
     let line = |(path, tokens): &(String, Option<usize>)| match tokens {
         Some(tokens) => format!("{path}  {tokens} tokens{}", note(path)),
@@ -274,6 +233,3 @@ pub(crate) fn listed(tokens: &[(String, Option<usize>)], note: impl Fn(&str) -> 
     };
     tokens.iter().map(line).collect::<Vec<_>>().join("\n")
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,81 +1,214 @@
-//! What is done about files that a text names: they are offered, or added without a question.
+//! Offers of files that a message or an answer mentions.
 //!
-//! An offer holds nothing up. The files that a draft names are offered while it is typed, so that they can be added before it is sent.
-//! After that the offer stays, and a file that is added goes along with the next request.
+//! The session offers the files of a draft while the user types it, so that they can be added before it is sent. The offer stays
+//! afterwards, and a file that is added then is part of the next request.
 
-use super::{MAX_ADDED, NamedFile, RequestedFiles, listed};
+use std::collections::BTreeSet;
+
+use rhumb_text::{count, rounded};
+
+use super::{MAX_ADDED, MentionEffect, listed};
 use crate::context::{Mode, prose};
 use crate::effect::Effect;
 use crate::modes::MentionPolicy;
 use crate::modes::architect::Plan;
+use crate::proposal::edit_retries::EditRetries;
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;
 use crate::transcript::Entry;
 use crate::turn::Turn;
-use rhumb_text::{count, rounded};
 
-/// Files that a title names; the text of the question names all.
+/// The maximum number of files in the title of a question. Its text lists all.
 const MAX_IN_TITLE: usize = 2;
 
+/// A file that a text mentions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Its path.
+    pub path: String,
+    /// The mentioned symbol, which only this file defines; `None` if the text mentions the path.
+    pub symbol: Option<String>,
+}
+
+/// Files that an answer mentions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestedFiles {
+    /// The files.
+    pub files: Vec<NamedFile>,
+    /// The mode of the message that it answers.
+    pub mode: Mode,
+    /// The request of the user.
+    pub request: String,
+    /// The plan that mentions the files and waits to be carried out.
+    pub plan: Option<Plan>,
+}
+
+/// A question about files to add to the chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileQuestion {
+    /// Files that the last message or the draft mentions.
+    Mentioned(Vec<NamedFile>),
+    /// Files that an answer mentions.
+    Requested(RequestedFiles),
+    /// Files that a task needs.
+    Needed {
+        /// The files.
+        files: Vec<String>,
+        /// The task.
+        message: String,
+    },
+}
+
+impl FileQuestion {
+    /// Whether it is about the last answer. The next message withdraws it.
+    pub(crate) fn is_about_answer(&self) -> bool {
+        !matches!(self, Self::Mentioned(_))
+    }
+
+    /// Whether it only offers something. Queued messages do not wait for the answer to an offer.
+    pub(crate) fn is_offer(&self) -> bool {
+        match self {
+            Self::Mentioned(_) => true,
+            Self::Requested(requested) => requested.plan.is_none(),
+            Self::Needed { .. } => false,
+        }
+    }
+
+    fn paths(&self) -> Vec<String> {
+        let paths = |files: &[NamedFile]| files.iter().map(|file| file.path.clone()).collect();
+        match self {
+            Self::Mentioned(files) => paths(files),
+            Self::Requested(requested) => paths(&requested.files),
+            Self::Needed { files, .. } => files.clone(),
+        }
+    }
+}
+
+/// Files that were mentioned, and questions about them that wait for token counts.
+#[derive(Debug, Default)]
+pub(crate) struct FileOffers {
+    /// Files that the last message mentions.
+    in_message: Vec<NamedFile>,
+    /// Files that the draft mentions.
+    in_draft: Vec<NamedFile>,
+    /// Files that the user declined. They are not offered again in this session.
+    declined: BTreeSet<String>,
+    /// The questions that wait for the token counts of their files, each with its number.
+    counting: Vec<(u64, FileQuestion)>,
+    /// The number of the last question.
+    last_number: u64,
+}
+
+impl FileOffers {
+    pub(crate) fn is_declined(&self, path: &str) -> bool {
+        self.declined.contains(path)
+    }
+
+    /// The questions that wait for token counts.
+    pub(crate) fn counting(&self) -> impl Iterator<Item = &FileQuestion> {
+        self.counting.iter().map(|(_, question)| question)
+    }
+
+    /// Removes and returns the question with this number.
+    pub(super) fn take_counting(&mut self, number: u64) -> Option<FileQuestion> {
+        let at = self.counting.iter().position(|(other, _)| *other == number)?;
+        Some(self.counting.remove(at).1)
+    }
+
+    /// Withdraws the questions for which `is_obsolete` holds.
+    pub(crate) fn withdraw(&mut self, is_obsolete: impl Fn(&FileQuestion) -> bool) {
+        self.counting.retain(|(_, question)| !is_obsolete(question));
+    }
+}
+
 impl Session {
-    /// The draft was measured: the files that it names are offered.
+    /// Offers the files that the draft mentions.
     pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
-        let asks =
-            self.modes.rules().mentions == MentionPolicy::Ask && !matches!(self.composing(), Mode::Help | Mode::Editor);
-        let files =
+        let asks = self.modes.rules().mentions == MentionPolicy::Ask
+            && !matches!(self.input_mode(), Mode::Help | Mode::Editor);
+        self.file_offers.in_draft =
             if asks { self.files_mentioned(&self.without_ats(self.drafts.message()), true) } else { Vec::new() };
-        self.modes.waiting_mut().drafted = files;
         self.offer_mentioned()
     }
 
-    /// A message goes out: the files that it names are added or offered, as the settings say.
-    pub(crate) fn take_mentioned(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        self.modes.waiting_mut().drafted.clear();
-        self.modes.waiting_mut().mentioned.clear();
+    /// Adds or offers the files that a message mentions, as the settings say.
+    pub(crate) fn handle_mentioned(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
+        self.file_offers.in_draft.clear();
+        self.file_offers.in_message.clear();
         let mut effects = Vec::new();
         if mode != Mode::Help && self.modes.rules().mentions != MentionPolicy::Ignore {
             let files = self.files_mentioned(&self.without_ats(message), true);
             if self.modes.rules().mentions == MentionPolicy::Add && files.len() <= MAX_ADDED {
                 effects = self.add_named_files(&files, false);
             } else {
-                self.modes.waiting_mut().mentioned = files;
+                self.file_offers.in_message = files;
             }
         }
         effects.extend(self.offer_mentioned());
         effects
     }
 
-    /// Brings the offer up to date: the files of the last message, and of the draft, that are not in the chat.
+    /// Replaces the offer of files that the last message and the draft mention.
     fn offer_mentioned(&mut self) -> Vec<Effect> {
         let mut files: Vec<NamedFile> = Vec::new();
-        for file in self.modes.waiting().mentioned.iter().chain(&self.modes.waiting().drafted) {
-            let is_open = !self.is_in_chat(&file.path) && !self.modes.waiting().declined.contains(&file.path);
+        for file in self.file_offers.in_message.iter().chain(&self.file_offers.in_draft) {
+            let is_open = !self.is_in_chat(&file.path) && !self.file_offers.is_declined(&file.path);
             if is_open && files.iter().all(|known| known.path != file.path) {
                 files.push(file.clone());
             }
         }
-        let subject = Subject::Mentioned { files };
-        let is_asked = self.questions.iter().any(|question| question.subject == subject)
-            || self.modes.waiting().weighing.iter().any(|(_, waiting)| *waiting == subject);
-        if is_asked {
+        let is_empty = files.is_empty();
+        let offer = FileQuestion::Mentioned(files);
+        let is_asked = |question: &Question| matches!(&question.subject, Subject::Files(other) if *other == offer);
+        if self.questions.iter().any(is_asked) || self.file_offers.counting().any(|other| *other == offer) {
             return Vec::new();
         }
-        self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
-        self.modes.waiting_mut().weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
-        if subject == (Subject::Mentioned { files: Vec::new() }) { Vec::new() } else { self.weigh(subject) }
+        self.withdraw_mentioned();
+        if is_empty { Vec::new() } else { self.count_tokens(offer) }
     }
 
-    /// The files that the conversation before named are not offered any more.
+    fn withdraw_mentioned(&mut self) {
+        self.questions.withdraw(|subject| matches!(subject, Subject::Files(FileQuestion::Mentioned(_))));
+        self.file_offers.withdraw(|question| matches!(question, FileQuestion::Mentioned(_)));
+    }
+
+    /// Withdraws the offer of files that the last message mentions, because the conversation was cleared.
     pub(crate) fn forget_mentioned(&mut self) {
-        self.modes.waiting_mut().mentioned.clear();
-        self.questions.withdraw(|subject| matches!(subject, Subject::Mentioned { .. }));
-        self.modes.waiting_mut().weighing.retain(|(_, waiting)| !matches!(waiting, Subject::Mentioned { .. }));
+        self.file_offers.in_message.clear();
+        self.withdraw_mentioned();
     }
 
-    pub(super) fn ask_about_mentioned(&mut self, files: Vec<NamedFile>, tokens: &[(String, Option<usize>)]) {
+    /// Has the tokens of files counted, and then asks the user about the files.
+    pub(crate) fn count_tokens(&mut self, question: FileQuestion) -> Vec<Effect> {
+        let paths = question.paths();
+        self.file_offers.last_number += 1;
+        let number = self.file_offers.last_number;
+        self.file_offers.counting.push((number, question));
+        vec![Effect::Mention(MentionEffect::CountTokens { number, paths })]
+    }
+
+    /// Asks the questions that wait for token counts, because counting failed.
+    pub(crate) fn ask_without_token_counts(&mut self) {
+        let numbers: Vec<u64> = self.file_offers.counting.iter().map(|(number, _)| *number).collect();
+        for number in numbers {
+            if let Some(question) = self.file_offers.take_counting(number) {
+                let tokens: Vec<_> = question.paths().into_iter().map(|path| (path, None)).collect();
+                self.ask_about_files(question, &tokens);
+            }
+        }
+    }
+
+    pub(super) fn ask_about_files(&mut self, question: FileQuestion, tokens: &[(String, Option<usize>)]) {
+        match question {
+            FileQuestion::Mentioned(files) => self.ask_about_mentioned(files, tokens),
+            FileQuestion::Requested(requested) => self.ask_about_requested(requested, tokens),
+            FileQuestion::Needed { files, message } => self.ask_about_needed(files, message, tokens),
+        }
+    }
+
+    fn ask_about_mentioned(&mut self, files: Vec<NamedFile>, tokens: &[(String, Option<usize>)]) {
         let text = format!(
-            "{}\n\nOf a file that is not in the chat the model sees only what the repo map shows. A file that you add goes along with \
-             the next message that you send.",
+            "{}\n\nThe model sees only the repo map of a file that is not in the chat. A file that you add is part of the next request.",
             described(&files, tokens)
         );
         self.question(Question {
@@ -86,35 +219,40 @@ impl Session {
                 Choice::new('r', "add read-only"),
                 Choice::new('n', "no"),
             ],
-            subject: Subject::Mentioned { files },
+            subject: Subject::Files(FileQuestion::Mentioned(files)),
         });
     }
 
-    /// Takes the answer to the offer of the files that a message names.
-    pub(crate) fn answer_mentioned(&mut self, key: char, files: &[NamedFile]) -> Vec<Effect> {
-        if matches!(key, 'y' | 'r') {
-            return self.add_named_files(files, key == 'r');
+    /// Handles the answer to a question about files.
+    pub(crate) fn answer_files(&mut self, key: char, question: Question, files: FileQuestion) -> Vec<Effect> {
+        match files {
+            FileQuestion::Mentioned(files) => match key {
+                'y' | 'r' => self.add_named_files(&files, key == 'r'),
+                _ => {
+                    self.decline(&files);
+                    Vec::new()
+                }
+            },
+            FileQuestion::Requested(requested) => self.answer_requested(key, question, requested),
+            FileQuestion::Needed { files, message } => self.answer_needed(key, question, &files, &message),
         }
-        self.decline(files);
-        Vec::new()
     }
 
-    /// Files are not offered any more in this session.
     fn decline(&mut self, files: &[NamedFile]) {
-        self.modes.waiting_mut().declined.extend(files.iter().map(|file| file.path.clone()));
+        self.file_offers.declined.extend(files.iter().map(|file| file.path.clone()));
     }
 
     fn add_named_files(&mut self, files: &[NamedFile], read_only: bool) -> Vec<Effect> {
         let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-        if paths.is_empty() { Vec::new() } else { self.add_named(&paths, read_only) }
+        if paths.is_empty() { Vec::new() } else { self.add_mentioned(&paths, read_only) }
     }
 
-    /// Offers the files that an answer names, or adds them. `None` where there is nothing to decide.
-    pub(crate) fn offer_wanted(&mut self, reply: &str, turn: &Turn, plan: Option<Plan>) -> Option<Vec<Effect>> {
+    /// Offers or adds the files that an answer mentions. Returns `None` if there are none.
+    pub(crate) fn offer_requested(&mut self, reply: &str, turn: &Turn, plan: Option<&Plan>) -> Option<Vec<Effect>> {
         if self.modes.rules().mentions == MentionPolicy::Ignore {
             return None;
         }
-        // A model that wants something it does not see names it and stops; one that edits only tells of what it knows.
+        // A model that needs a file names it and stops. A model that writes edits names symbols that it knows.
         let with_symbols = turn.edits.is_empty() && turn.mode != Mode::Ask;
         let edited: Vec<&str> = turn.edits.iter().filter_map(|edit| edit.path.as_deref()).collect();
         let mut files = self.files_mentioned(&prose(reply), with_symbols);
@@ -123,49 +261,48 @@ impl Session {
             return None;
         }
         if self.modes.rules().mentions == MentionPolicy::Add && files.len() <= MAX_ADDED {
-            let effects = self.add_named_files(&files, false);
-            return match plan {
-                Some(plan) => Some([effects, self.offer_plan(plan)].concat()),
-                None => Some(effects),
-            };
+            let mut effects = self.add_named_files(&files, false);
+            effects.extend(plan.cloned().map(|plan| self.offer_plan(plan)).unwrap_or_default());
+            return Some(effects);
         }
-        // What the message named as well is offered once.
-        self.modes.waiting_mut().mentioned.retain(|known| files.iter().all(|file| file.path != known.path));
+        // Files that the message mentions too are offered once.
+        self.file_offers.in_message.retain(|known| files.iter().all(|file| file.path != known.path));
         let mut effects = self.offer_mentioned();
-        let wanted = RequestedFiles { files, mode: turn.mode, request: turn.request.clone(), plan };
-        effects.extend(self.weigh(Subject::RequestedFiles(wanted)));
+        let (mode, request, plan) = (turn.mode, turn.request.clone(), plan.cloned());
+        effects.extend(self.count_tokens(FileQuestion::Requested(RequestedFiles { files, mode, request, plan })));
         Some(effects)
     }
 
-    pub(super) fn ask_about_wanted(&mut self, wanted: RequestedFiles, tokens: &[(String, Option<usize>)]) {
-        let mut choices = vec![Choice::new('y', if wanted.files.len() == 1 { "add it" } else { "add them" })];
-        if wanted.plan.is_none() {
-            choices.push(Choice::new('s', "add and go on"));
+    fn ask_about_requested(&mut self, requested: RequestedFiles, tokens: &[(String, Option<usize>)]) {
+        let files = &requested.files;
+        let mut choices = vec![Choice::new('y', if files.len() == 1 { "add it" } else { "add them" })];
+        if requested.plan.is_none() {
+            choices.push(Choice::new('s', "add and continue"));
         }
         choices.push(Choice::new('n', "no"));
-        let what = if wanted.plan.is_some() { "The plan" } else { "The answer" };
+        let what = if requested.plan.is_some() { "The plan" } else { "The answer" };
         self.question(Question {
-            title: title(what, &wanted.files, tokens),
-            text: described(&wanted.files, tokens),
-            subject: Subject::RequestedFiles(wanted),
+            title: title(what, files, tokens),
+            text: described(files, tokens),
+            subject: Subject::Files(FileQuestion::Requested(requested)),
             choices,
         });
     }
 
-    /// Takes the answer to the offer of the files that an answer names. A review of the same answer stays as it is.
-    pub(crate) fn answer_wanted(&mut self, key: char, question: Question, wanted: RequestedFiles) -> Vec<Effect> {
-        if key == 's' && self.is_answering() {
+    /// Handles the answer to the offer of files that an answer mentions. A review of the same answer stays open.
+    fn answer_requested(&mut self, key: char, question: Question, requested: RequestedFiles) -> Vec<Effect> {
+        if key == 's' && self.reject_if_answering() {
             self.questions.push_front(question);
             return Vec::new();
         }
-        let RequestedFiles { files, mode, request, plan } = wanted;
+        let RequestedFiles { files, mode, request, plan } = requested;
         let mut effects = Vec::new();
         match key {
             'y' | 's' => effects.extend(self.add_named_files(&files, false)),
             _ => self.decline(&files),
         }
         if key == 's' {
-            effects.extend(self.go_on_with(&files, mode, request));
+            effects.extend(self.continue_with_files(&files, mode, request));
         }
         if let Some(plan) = plan {
             effects.extend(self.offer_plan(plan));
@@ -173,16 +310,16 @@ impl Session {
         effects
     }
 
-    /// Tells the model that the files it named are there.
-    fn go_on_with(&mut self, files: &[NamedFile], mode: Mode, request: String) -> Vec<Effect> {
+    /// Sends a message that says that the requested files are in the chat.
+    fn continue_with_files(&mut self, files: &[NamedFile], mode: Mode, request: String) -> Vec<Effect> {
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
         let text = match paths.as_slice() {
             [file] => format!("{file} is in the chat now. Go on."),
             files => format!("These files are in the chat now: {}. Go on.", files.join(", ")),
         };
-        *self.proposals.retries_mut() = crate::proposal::edit_retries::EditRetries::default();
+        *self.proposals.retries_mut() = EditRetries::default();
         self.transcript.push(Entry::User { text: text.clone(), mode, answered: false });
-        let turn = Turn::again(self.turns.next_number(), text, request).in_mode(mode);
+        let turn = Turn::follow_up(self.turns.next_number(), text, request).with_mode(mode);
         self.begin_turn(turn)
     }
 }
@@ -211,7 +348,7 @@ fn name(file: &NamedFile) -> String {
     }
 }
 
-/// The files with their tokens, one on a line.
+/// Lists the files with their tokens, one per line.
 fn described(files: &[NamedFile], tokens: &[(String, Option<usize>)]) -> String {
     let note = |path: &str| {
         let symbol = files.iter().find(|file| file.path == path).and_then(|file| file.symbol.as_ref());

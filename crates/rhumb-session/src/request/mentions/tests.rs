@@ -1,4 +1,4 @@
-//! Files that somebody names: offered, added, or let be.
+//! Tests of offers of mentioned files.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn session() -> Session {
     session
 }
 
-fn is_asked(effects: &[Effect]) -> bool {
+fn is_requested(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| matches!(effect, Effect::Ask(_)))
 }
 
@@ -23,11 +23,11 @@ fn chat(session: &Session) -> Vec<(&str, bool)> {
 }
 
 /// Reports the tokens of the files that effects ask about, seven each.
-fn weighed(session: &mut Session, effects: &[Effect]) {
+fn report_tokens(session: &mut Session, effects: &[Effect]) {
     for effect in effects {
-        if let Effect::Mention(MentionEffect::Weigh { number, paths }) = effect {
+        if let Effect::Mention(MentionEffect::CountTokens { number, paths }) = effect {
             let tokens = paths.iter().map(|path| (path.clone(), Some(7))).collect();
-            session.handle(Response::Mention(MentionResponse::Weighed { number: *number, tokens }));
+            session.handle(Response::Mention(MentionResponse::TokensCounted { number: *number, tokens }));
         }
     }
 }
@@ -37,14 +37,14 @@ fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let effects =
         session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
-    weighed(session, &effects);
+    report_tokens(session, &effects);
     effects
 }
 
 fn send(session: &mut Session, text: &str) -> Vec<Effect> {
     let (sent, effects) = session.send(text);
     assert!(sent);
-    weighed(session, &effects);
+    report_tokens(session, &effects);
     effects
 }
 
@@ -52,12 +52,12 @@ fn send(session: &mut Session, text: &str) -> Vec<Effect> {
 fn draft(session: &mut Session, text: &str) {
     let effects = session.draft_changed(text);
     let generation = effects.iter().find_map(|effect| match effect {
-        Effect::Measure(order) => Some(order.generation),
+        Effect::Measure(spec) => Some(spec.generation),
         _ => None,
     });
     let view = ContextView { map: None, provisional: false, prompt: Arc::default(), unreadable: Vec::new() };
     let effects = session.handle(Response::Measured { generation: generation.unwrap(), view });
-    weighed(session, &effects);
+    report_tokens(session, &effects);
 }
 
 fn titles(session: &Session) -> Vec<&str> {
@@ -65,46 +65,46 @@ fn titles(session: &Session) -> Vec<&str> {
 }
 
 #[test]
-fn a_message_that_names_a_file_goes_at_once_and_the_file_is_offered() {
+fn a_mentioned_file_is_offered_and_the_message_is_sent_at_once() {
     for (key, files) in [('y', vec![("a.py", false)]), ('r', vec![("a.py", true)]), ('n', vec![])] {
         let mut session = session();
-        assert!(is_asked(&send(&mut session, "mend a.py please")), "nothing waits for the answer");
+        assert!(is_requested(&send(&mut session, "fix a.py please")), "the message does not wait for the answer");
         assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
         session.answer(key);
         assert_eq!(chat(&session), files, "{key}");
         assert!(session.questions.is_empty() && session.turns.is_running());
         answer(&mut session, "done");
         session.drop_files(&[]);
-        send(&mut session, "mend a.py again");
-        assert_eq!(session.questions.is_empty(), key == 'n', "no holds for the session");
+        send(&mut session, "fix a.py again");
+        assert_eq!(session.questions.is_empty(), key == 'n', "a declined file is not offered again");
     }
 }
 
 #[test]
-fn what_a_draft_names_can_be_added_before_it_is_sent() {
+fn files_of_a_draft_can_be_added_before_it_is_sent() {
     let mut session = session();
-    draft(&mut session, "mend a.py");
+    draft(&mut session, "fix a.py");
     assert_eq!(titles(&session), ["Your message mentions a.py (7 tokens)."]);
     session.answer('y');
-    let effects = send(&mut session, "mend a.py");
-    let order = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(order) => Some(order),
+    let effects = send(&mut session, "fix a.py");
+    let spec = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(spec) => Some(spec),
         _ => None,
     });
-    assert_eq!(order.unwrap().files.len(), 1);
+    assert_eq!(spec.unwrap().files.len(), 1);
     assert!(session.questions.is_empty());
 }
 
 #[test]
-fn an_offer_for_a_draft_goes_with_the_words_and_stays_when_they_are_sent() {
+fn the_offer_for_a_draft_follows_the_draft_and_stays_when_it_is_sent() {
     let mut session = session();
-    draft(&mut session, "mend a.py and lib/c.py");
+    draft(&mut session, "fix a.py and lib/c.py");
     assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
-    draft(&mut session, "mend it");
+    draft(&mut session, "fix it");
     assert!(session.questions.is_empty());
-    draft(&mut session, "mend a.py");
+    draft(&mut session, "fix a.py");
     let before = session.questions.clone();
-    session.send("mend a.py");
+    session.send("fix a.py");
     assert_eq!(session.questions, before, "asked once");
     draft(&mut session, "and lib/c.py");
     assert_eq!(titles(&session), ["Your message mentions a.py and lib/c.py (14 tokens)."]);
@@ -115,17 +115,17 @@ fn an_offer_for_a_draft_goes_with_the_words_and_stays_when_they_are_sent() {
 }
 
 #[test]
-fn an_offer_does_not_hold_back_what_waits() {
+fn queued_messages_do_not_wait_for_an_offer() {
     let mut session = session();
-    send(&mut session, "mend a.py");
+    send(&mut session, "fix a.py");
     session.send("and then this");
     answer(&mut session, "lib/c.py needs it as well.");
     session.handle(Response::NotProposed(None));
     assert_eq!(titles(&session).len(), 2);
-    assert!(is_asked(&session.next_queued()));
+    assert!(is_requested(&session.next_queued()));
 }
 
-/// A session that knows what its files define.
+/// A session with the symbols of its files.
 fn with_symbols(files: &[(&str, &str)]) -> Session {
     let mut session = session();
     let paths = files.iter().map(|(path, _)| (*path).to_owned()).collect();
@@ -135,7 +135,7 @@ fn with_symbols(files: &[(&str, &str)]) -> Session {
 }
 
 #[test]
-fn only_distinctive_symbols_of_code_stand_for_a_file() {
+fn only_distinctive_symbols_of_code_mention_their_file() {
     let files = [
         ("README.md", "# MooringPlan\n"),
         ("gate.py", "class Gate:\n    pass\n\ndef open_gate():\n    pass\n\ndef moor():\n    pass\n"),
@@ -146,7 +146,7 @@ fn only_distinctive_symbols_of_code_stand_for_a_file() {
         ["what is `strict` for?", "`warn_unused`", "`openGates: 3`", "`MooringPlan`", "`moor()`", "open_gate is slow"]
     {
         let mut session = with_symbols(&files);
-        assert!(is_asked(&send(&mut session, text)), "{text}");
+        assert!(is_requested(&send(&mut session, text)), "{text}");
         assert!(session.questions.is_empty(), "{text}: {:?}", titles(&session));
     }
     let mut session = with_symbols(&files);
@@ -159,16 +159,16 @@ fn only_distinctive_symbols_of_code_stand_for_a_file() {
 }
 
 #[test]
-fn the_settings_add_or_let_be_without_a_word() {
+fn the_settings_can_add_or_ignore_mentioned_files() {
     let mut adds = session();
     adds.modes.rules_mut().mentions = MentionPolicy::Add;
-    assert!(is_asked(&adds.send("mend a.py").1));
+    assert!(is_requested(&adds.send("fix a.py").1));
     assert_eq!(chat(&adds), [("a.py", false)]);
     answer(&mut adds, "See lib/c.py.");
     assert_eq!(chat(&adds), [("a.py", false), ("lib/c.py", false)]);
     let mut ignores = session();
     ignores.modes.rules_mut().mentions = MentionPolicy::Ignore;
-    assert!(is_asked(&ignores.send("mend a.py").1));
+    assert!(is_requested(&ignores.send("fix a.py").1));
     answer(&mut ignores, "See lib/c.py.");
     assert!(chat(&ignores).is_empty() && ignores.questions.is_empty());
 }
@@ -176,13 +176,13 @@ fn the_settings_add_or_let_be_without_a_word() {
 #[test]
 fn files_with_secrets_are_never_offered() {
     let mut session = session();
-    assert!(is_asked(&session.send("read .env").1));
+    assert!(is_requested(&session.send("read .env").1));
     answer(&mut session, "I need .env for that.");
     assert!(session.questions.is_empty());
 }
 
 #[test]
-fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
+fn files_of_an_answer_are_offered_and_its_edits_are_proposed() {
     let edit = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
     let mut session = session();
     session.add_files(&["a.py".into()], false);
@@ -193,7 +193,7 @@ fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
     assert!(question.title.contains("lib/c.py and lib/d.py") && question.text.contains("lib/c.py  7 tokens"));
     let proposals = session.proposals.count();
     let effects = session.answer('s');
-    assert!(is_asked(&effects));
+    assert!(is_requested(&effects));
     assert_eq!(session.proposals.count(), proposals);
     assert_eq!(chat(&session).len(), 3);
     let typed = session.transcript.iter().rev().find_map(|entry| match entry {
@@ -204,7 +204,7 @@ fn files_that_an_answer_names_are_offered_and_its_edits_are_kept() {
 }
 
 #[test]
-fn an_offer_ends_with_the_next_message() {
+fn the_next_message_withdraws_the_offer_of_an_answer() {
     let mut session = session();
     session.send("do it");
     answer(&mut session, "I need lib/c.py.");
@@ -214,10 +214,10 @@ fn an_offer_ends_with_the_next_message() {
 }
 
 #[test]
-fn names_behind_an_at_are_looked_up_before_the_message_goes() {
+fn names_after_an_at_are_looked_up_before_the_message_is_sent() {
     let mut session = session();
     let (sent, effects) = session.send("compare @a.py with @diff, says mira@lib.org @nobody");
-    assert!(sent && session.questions.is_empty(), "what is named with @ is not offered");
+    assert!(sent && session.questions.is_empty(), "names after an @ are not offered");
     let [Effect::Mention(MentionEffect::LookUp { turn, names, .. })] = effects.as_slice() else {
         panic!("{effects:?}")
     };
@@ -225,27 +225,27 @@ fn names_behind_an_at_are_looked_up_before_the_message_goes() {
     let attachment = Attachment { title: "diff".into(), text: "-old\n+new".into(), whole: None };
     let found = LookedUp { turn: *turn, files: vec!["a.py".into()], attached: vec![attachment], notes: Vec::new() };
     let effects = session.handle(Response::Mention(MentionResponse::LookedUp(found.clone())));
-    let order = effects.iter().find_map(|effect| match effect {
-        Effect::Ask(order) => Some(order),
+    let spec = effects.iter().find_map(|effect| match effect {
+        Effect::Ask(spec) => Some(spec),
         _ => None,
     });
-    let order = order.unwrap();
-    assert!(order.draft.ends_with("@nobody\n\n-old\n+new") && order.files.len() == 1, "{order:?}");
-    assert!(order.history.is_empty());
-    let said = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
-    let kinds: Vec<bool> = said.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
+    let spec = spec.unwrap();
+    assert!(spec.draft.ends_with("@nobody\n\n-old\n+new") && spec.files.len() == 1, "{spec:?}");
+    assert!(spec.history.is_empty());
+    let entries = session.transcript.iter().filter(|entry| !matches!(entry, Entry::Status(_)));
+    let kinds: Vec<bool> = entries.map(|entry| matches!(entry, Entry::Shared { .. })).collect();
     assert_eq!(kinds, [false, true, false], "below the message, above its answer");
     answer(&mut session, "yes");
 
     session.send("once more @diff");
     let turn = session.turns.current().unwrap().number;
     let effects = session.handle(Response::Mention(MentionResponse::LookedUp(LookedUp { turn, ..found })));
-    let again = effects.iter().any(|effect| matches!(effect, Effect::Ask(order) if order.draft.contains("+new")));
-    assert!(!again, "the conversation holds it already");
+    let again = effects.iter().any(|effect| matches!(effect, Effect::Ask(spec) if spec.draft.contains("+new")));
+    assert!(!again, "the history contains it already");
 }
 
 #[test]
-fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
+fn a_turn_that_is_cancelled_during_the_look_up_is_not_sent() {
     let mut session = session();
     session.send("see @diff");
     let turn = session.turns.current().unwrap().number;
@@ -256,7 +256,7 @@ fn a_turn_cancelled_while_names_are_looked_up_stays_so() {
 }
 
 #[test]
-fn what_an_answer_names_is_not_offered_once_the_conversation_is_cleared() {
+fn clearing_the_conversation_withdraws_the_offer_of_an_answer() {
     for command in [Command::Clear, Command::Reset, Command::Rewind(None)] {
         let mut session = session();
         session.send("go on");
