@@ -183,7 +183,7 @@ fn the_users_prompts_replace_the_bundled_ones() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("Mind the ``` and the tide.") && !out.contains("You are pairing"), "{out}");
     assert!(out.contains("- Answer in this language: Frisian\n"), "{out}");
-    assert!(err.contains("`coed`") && err.contains("the nearest is `code`"), "{err}");
+    assert!(err.contains("`coed`") && err.contains("did you mean `code`?"), "{err}");
 }
 
 #[test]
