@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{Answer, AskParams, ComposeFn, ask, llm_request, turn::editor_client};
-pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_wanted};
+pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_enabled};
 pub use commit::pending::{CommitMessages, PendingCommits};
 pub use compose::counter::CachedCounter;
 pub use compose::map_cache::MapCache;

@@ -55,8 +55,8 @@ fn the_model_gets_more_as_often_as_it_may_and_nothing_that_is_not_listed() {
     assert!(said(&server, 0).contains("rhumb-search"));
     let round = said(&server, 1);
     assert!(round.contains("More, please.") && round.contains("def bearing(self, name)"), "{round}");
-    assert!(round.contains(".env is no file of the repository") && !round.contains("TOKEN=canary"), "{round}");
-    assert!(round.contains("../outside.py is no file of the repository"), "{round}");
+    assert!(round.contains(".env is not a readable file of the repository") && !round.contains("TOKEN=canary"), "{round}");
+    assert!(round.contains("../outside.py is not a readable file of the repository"), "{round}");
     let last = &server.requests()[2];
     assert!(!last.last_message().contains("symbol: name_of_a_definition"), "the last round offers no other");
     assert!(err.contains("asks for more of the repository, after 2 rounds"), "{err}");

@@ -7,7 +7,7 @@ pub(super) mod request_env;
 use std::sync::Arc;
 
 use super::attachments::picture_refusal;
-use super::codebase::passages_now;
+use super::codebase::current_passages;
 use map_cache::MapCache;
 use request_env::RequestEnv;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
@@ -59,7 +59,7 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, c
     let source = source.filter(|_| !is_mapless);
     let map_tokens = if is_mapless { Some(0) } else { spec.map.tokens.or(settings.map_tokens) };
     let in_chat = |path: &str| files.iter().any(|file| file.path == path);
-    let passages = source.map(|source| passages_now(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
+    let passages = source.map(|source| current_passages(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(spec, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
     let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
