@@ -47,7 +47,7 @@ pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check
 pub use mentions::MentionLookup;
 pub use persistence::map_store;
 pub use propose::{propose, propose_alone};
-pub use survey::surveying::unread_rules;
+pub use survey::refresh::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
 pub use verify::processes::output_budget;
 pub use verify::{CheckContext, CommandEvent, check};
