@@ -198,7 +198,7 @@ fn a_picture_in_the_chat_goes_to_a_model_that_takes_pictures() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("━━ quay.png (picture) · ") && out.contains("[quay.png: image/png, 29 bytes]"), "{out}");
     let (code, _, err) = shown("blind-model");
-    assert!(code == 2 && err.contains("quay.png") && err.contains("takes no pictures"), "{err}");
+    assert!(code == 2 && err.contains("quay.png") && err.contains("accepts no images"), "{err}");
 }
 
 #[test]

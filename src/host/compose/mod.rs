@@ -6,7 +6,7 @@ pub(super) mod request_env;
 
 use std::sync::Arc;
 
-use super::attachments::picture_refusal;
+use super::attachments::image_refusal;
 use super::codebase::current_passages;
 use map_cache::MapCache;
 use request_env::RequestEnv;
@@ -130,7 +130,7 @@ impl ChatContents {
             }
         }
         for picture in &spec.pictures {
-            match picture_refusal(&picture.bytes, model) {
+            match image_refusal(&picture.bytes, model) {
                 None => contents.images.push(picture.clone()),
                 Some(reason) => contents.unreadable.push((picture.name.clone(), reason)),
             }
@@ -149,7 +149,7 @@ impl ChatContents {
     fn add_image(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
         match image_type(&bytes) {
-            Some(media_type) => match picture_refusal(&bytes, model) {
+            Some(media_type) => match image_refusal(&bytes, model) {
                 None => {
                     let (name, media_type) = (path.to_owned(), media_type.to_owned());
                     self.images.push(Image { name, media_type, bytes: bytes.into() });
