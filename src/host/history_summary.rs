@@ -35,7 +35,12 @@ pub(super) struct SummaryRequest {
 
 impl Host {
     /// Summarises a history and sends the result, unless it was cancelled.
-    pub(super) async fn summarize(self, history: Arc<Vec<Message>>, request: SummaryRequest, cancel: CancellationToken) {
+    pub(super) async fn summarize(
+        self,
+        history: Arc<Vec<Message>>,
+        request: SummaryRequest,
+        cancel: CancellationToken,
+    ) {
         let result = self.summarized(&history, &request, &cancel).await;
         if !cancel.is_cancelled() {
             self.respond(Response::Summarized { history, result }).await;
@@ -50,11 +55,11 @@ impl Host {
         cancel: &CancellationToken,
     ) -> Result<Summarized, Failure> {
         let SummaryRequest { limit, allowance, chosen, compact } = request;
-        let failure = |message: &str| Failure { message: message.to_owned(), hint: "/clear starts without history.".into() };
+        let failure =
+            |message: &str| Failure { message: message.to_owned(), hint: "/clear starts without history.".into() };
         let Some(main) = self.client() else { return Err(failure("no model is connected.")) };
         let (host, chosen) = (self.clone(), chosen.clone());
-        let weak =
-            tokio::task::spawn_blocking(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await;
+        let weak = tokio::task::spawn_blocking(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await;
         let Ok(client) = weak else { return Err(failure("the program is ending.")) };
         let env = &self.shared.env;
         let counter = env.counter(&client.facts);

@@ -35,9 +35,9 @@ pub use commit::pending::{CommitMessages, PendingCommits};
 pub use compose::counter::CachedCounter;
 pub use compose::map_cache::MapCache;
 pub use compose::request_env::{Machine, RequestEnv, catalog};
-pub use compose::{MapSource, ComposeContext, compose};
+pub use compose::{ComposeContext, MapSource, compose};
 pub use connect::{ConnectError, ModelClient, connect, connect_model, facts};
-pub use embedding_index::search::{SearchMode, search_survey, search_with_vector, question_vector};
+pub use embedding_index::search::{SearchMode, question_vector, search_survey, search_with_vector};
 pub use embedding_index::{
     IndexControl, IndexError, IndexRequest, IndexStatus, IndexStep, Indexed, PassageVectors, embedder, embedding_price,
     estimate, index, load_vectors, may_send, model_folder,
@@ -51,7 +51,7 @@ pub use survey::refresh::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
 pub use verify::processes::output_budget;
 pub use verify::{CheckContext, CommandEvent, check};
-pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo_preview, undo, write};
+pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
 
 use self::attachments::FetchControl;
 use commit::Commits;

@@ -343,8 +343,7 @@ impl SessionWriter {
             let client = shared.client.read().unwrap_or_else(PoisonError::into_inner);
             client.as_ref().map(|client| Arc::clone(&client.provider))
         });
-        let masked =
-            |text: &str| provider.as_ref().map_or_else(|| text.to_owned(), |provider| provider.masked(text));
+        let masked = |text: &str| provider.as_ref().map_or_else(|| text.to_owned(), |provider| provider.masked(text));
         let stored = change.stored(masked);
         let inputs: Vec<String> = change.inputs.iter().map(|text| masked(text)).collect();
         let parent = self.parent;

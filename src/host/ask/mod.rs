@@ -224,7 +224,8 @@ impl Attempt<'_, '_> {
         let (sender, arriving) = mpsc::channel(64);
         let stop = self.cancel.child_token();
         let stream = client.provider.stream(request, stop.clone(), sender);
-        let max_tokens = affordable.map(|tokens| tokens as usize).map(|tokens| tokens.saturating_add(tokens / COUNT_TOLERANCE));
+        let max_tokens =
+            affordable.map(|tokens| tokens as usize).map(|tokens| tokens.saturating_add(tokens / COUNT_TOLERANCE));
         let start = so_far.len();
         let mut part =
             Part { attempt: self, joiner, start, text: so_far, bytes: 0, usage: None, max_tokens, stop, ended: false };

@@ -284,7 +284,8 @@ impl Provider for Endless {
 
 /// What was said, spent in dollars, and how it ended.
 async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<Completion, AskError>) {
-    let client = ModelClient { facts: Arc::new(priced()), ..ModelClient::new(Arc::new(Endless { pieces }), "m".into()) };
+    let client =
+        ModelClient { facts: Arc::new(priced()), ..ModelClient::new(Arc::new(Endless { pieces }), "m".into()) };
     let (env, counter) = (RequestEnv::default(), CachedCounter::for_model("m"));
     let compose = |limit: Option<usize>| -> BoxFuture<'_, Result<ContextView, Failure>> {
         futures::future::ready(Ok(view(limit, 0))).boxed()

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::pings::{PING_EVERY, keep_warm};
-use crate::host::history_summary::SummaryRequest;
 use super::{AskParams, ask};
+use crate::host::history_summary::SummaryRequest;
 use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, caught, connect_model, lock};
 use rhumb_index::repo_map::Refresh;
 use rhumb_session::context::{ChunkKind, Prompt};

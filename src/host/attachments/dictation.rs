@@ -56,7 +56,9 @@ impl Host {
             .map_err(|error| failure(&error))?;
         let on_level = |Heard { level, seconds }: Heard| {
             // Dropped if the channel is full.
-            self.responses.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds })).ok();
+            self.responses
+                .try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }))
+                .ok();
         };
         let (sound, limit) = speech::record(&recorder, stop, &on_level).await.map_err(|error| failure(&error))?;
         self.respond(Response::Fetched(FetchResponse::Recorded { number, limit })).await;

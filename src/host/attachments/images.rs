@@ -61,7 +61,9 @@ fn hint(model: &Model) -> String {
         (true, _) => "Reduce its size, or crop it.".to_owned(),
         (false, "") => "Connect a model: /servers finds local servers, or start with --model.".to_owned(),
         (false, name) => {
-            format!("Choose another with /model. If {name} accepts images, set images = true in [models.\"{name}\"] in rhumb.toml.")
+            format!(
+                "Choose another with /model. If {name} accepts images, set images = true in [models.\"{name}\"] in rhumb.toml."
+            )
         }
     }
 }

@@ -94,7 +94,8 @@ impl Host {
 /// the page but the beginning of its URL, without spaces.
 fn as_reference(page: &Page, text: &str) -> String {
     let title = one_line(&page.title);
-    let title = if title.is_empty() { String::new() } else { format!("Title: {}\n\n", width::clip(&title, MAX_TITLE_COLUMNS)) };
+    let title =
+        if title.is_empty() { String::new() } else { format!("Title: {}\n\n", width::clip(&title, MAX_TITLE_COLUMNS)) };
     let fence = fence_for([text, &title]);
     let newline = if text.ends_with('\n') { "" } else { "\n" };
     format!(
@@ -150,9 +151,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_called_as_in_its_address() {
-        let name = |url: &str| {
-            image_name(&Picture { url: url.into(), media_type: "image/png", bytes: [].as_slice().into() })
-        };
+        let name =
+            |url: &str| image_name(&Picture { url: url.into(), media_type: "image/png", bytes: [].as_slice().into() });
         assert_eq!(name("https://x/a/b.png?size=1"), "b.png");
         assert_eq!(name("https://x/avatar"), "avatar.png");
         assert_eq!(name("https://x/"), "picture.png");

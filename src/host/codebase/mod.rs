@@ -75,7 +75,9 @@ async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) ->
     let (mut notes, mut found) = (Vec::new(), Vec::new());
     for want in wants {
         let hits = match want {
-            ContextRequest::Search(words) => search(&source, &Question::new(words, MODEL_SEARCH_HITS), &mut notes).await,
+            ContextRequest::Search(words) => {
+                search(&source, &Question::new(words, MODEL_SEARCH_HITS), &mut notes).await
+            }
             ContextRequest::Symbol(_) | ContextRequest::Read { .. } => Vec::new(),
         };
         found.push((want.clone(), hits));
@@ -185,7 +187,10 @@ impl Host {
         let (mut found, ()) = tokio::join!(find, forward);
         found.notes.splice(
             0..0,
-            note.map(|failure| Failure { message: format!("The search was by words only: {}", failure.message), ..failure }),
+            note.map(|failure| Failure {
+                message: format!("The search was by words only: {}", failure.message),
+                ..failure
+            }),
         );
         found
     }

@@ -49,7 +49,9 @@ impl PassageSource {
     /// Searches by words, and by embeddings if the question has a `vector`. The best hits come first.
     pub(super) fn hits(&self, question: &Question, vector: Option<&[f32]>) -> Vec<Hit> {
         match self.index.as_ref().zip(vector) {
-            Some(((_, vectors), vector)) => search_with_vector(&self.survey, question, (vectors, vector), SearchMode::Hybrid),
+            Some(((_, vectors), vector)) => {
+                search_with_vector(&self.survey, question, (vectors, vector), SearchMode::Hybrid)
+            }
             None => search_survey(&self.survey, question),
         }
     }
@@ -168,7 +170,8 @@ impl PassageSource {
         let place = PassagePlace { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
         let text = rhumb_workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
         let cut = ContextPassage::cut(&place, &text);
-        cut.map(|passage| passage.place).ok_or_else(|| refused(format!("{} is beyond the end of the file.", place.label())))
+        cut.map(|passage| passage.place)
+            .ok_or_else(|| refused(format!("{} is beyond the end of the file.", place.label())))
     }
 }
 

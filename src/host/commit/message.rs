@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::pending::{CommitMessages, PendingCommits, MessageRequest};
+use super::pending::{CommitMessages, MessageRequest, PendingCommits};
 use crate::host::history_summary::answer;
 use crate::host::{ModelClient, RequestEnv};
 use rhumb_llm::Request;
@@ -54,8 +54,14 @@ struct MessageWriter<'a> {
 }
 
 impl MessageWriter<'_> {
-    async fn message(&self, message_request: &MessageRequest, allowance: Option<Dollars>) -> (Option<String>, Option<Spent>) {
-        let Some(request) = self.request(message_request).filter(|_| !self.cancel.is_cancelled()) else { return (None, None) };
+    async fn message(
+        &self,
+        message_request: &MessageRequest,
+        allowance: Option<Dollars>,
+    ) -> (Option<String>, Option<Spent>) {
+        let Some(request) = self.request(message_request).filter(|_| !self.cancel.is_cancelled()) else {
+            return (None, None);
+        };
         let cost = estimate(&self.client.facts, request.tokens as u64, EXPECTED_OUTPUT);
         if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
             return (None, None);

@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio_util::sync::CancellationToken;
 
+use super::history_summary::separate_weak_client;
 use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};
-use super::history_summary::separate_weak_client;
 use super::{Host, ModelClient, caught, lock};
 use message::commit_messages;
 use pending::{CommitMessages, PendingCommits, not_committed};
@@ -92,7 +92,8 @@ impl Host {
                 let flush = self.shared.commits.flush();
                 tokio::spawn(async move {
                     let _turn = self.shared.commits.queue.lock().await;
-                    let committed = self.commit_users_changes((message, weak_model.as_deref()), allowance, &flush).await;
+                    let committed =
+                        self.commit_users_changes((message, weak_model.as_deref()), allowance, &flush).await;
                     self.report_commit(committed).await;
                 });
             }
@@ -209,7 +210,8 @@ impl Host {
             return Err(vec![Failure { message, hint: "git init creates one.".to_owned() }]);
         };
         // Staged changes say exactly what to commit.
-        let untracked = if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
+        let untracked =
+            if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
         let untracked = (!untracked.is_empty()).then(|| untracked_note(&untracked));
         let pending = match users_changes(&self.shared.root, &repo) {
             Ok(pending) => pending,

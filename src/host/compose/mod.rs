@@ -48,7 +48,12 @@ pub struct MapSource<'s> {
 }
 
 /// Composes a request: reads the files of the chat, ranks the map, and fits all sections into the window.
-pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, context: &ComposeContext<'_>) -> ContextView {
+pub fn compose(
+    root: &Root,
+    source: Option<MapSource<'_>>,
+    spec: &RequestSpec,
+    context: &ComposeContext<'_>,
+) -> ContextView {
     let RequestEnv { settings, prompts, .. } = context.env;
     let ChatContents { files, images, unreadable } = match spec.mode {
         Mode::Help => ChatContents::from_manual(spec, context),
@@ -59,7 +64,8 @@ pub fn compose(root: &Root, source: Option<MapSource<'_>>, spec: &RequestSpec, c
     let source = source.filter(|_| !is_mapless);
     let map_tokens = if is_mapless { Some(0) } else { spec.map.tokens.or(settings.map_tokens) };
     let in_chat = |path: &str| files.iter().any(|file| file.path == path);
-    let passages = source.map(|source| current_passages(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
+    let passages =
+        source.map(|source| current_passages(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(spec, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
     let shares = Shares { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };

@@ -257,7 +257,10 @@ mod tests {
         assert_eq!(prompts.text("lazy"), "Write all of it.");
         assert_eq!(prompts.text("ask"), Prompts::default().text("ask"));
         let messages: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
-        assert!(messages.len() == 2 && messages[0].contains("ask.md") && messages[1].contains("`lasy`"), "{messages:?}");
+        assert!(
+            messages.len() == 2 && messages[0].contains("ask.md") && messages[1].contains("`lasy`"),
+            "{messages:?}"
+        );
     }
 
     #[test]

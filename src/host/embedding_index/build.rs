@@ -13,7 +13,9 @@ use super::{IndexControl, IndexError};
 use crate::host::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
 use rhumb_index::repo_map::MapIndex;
-use rhumb_index::retrieval::{EmbeddingText, Hit, Neighbour, QuantizedVector, VectorIndex, diversified, embedding_texts};
+use rhumb_index::retrieval::{
+    EmbeddingText, Hit, Neighbour, QuantizedVector, VectorIndex, diversified, embedding_texts,
+};
 use rhumb_llm::embed::{Embedder, TextKind, batches};
 use rhumb_workspace::{FileEntry, Root};
 

@@ -83,7 +83,9 @@ impl Host {
         // Only a local model is ready at once.
         let vector = embedder.and_then(|embedder| question_vector(embedder.as_ref(), question).now_or_never()?.ok());
         Some(match vectors.zip(vector) {
-            Some((vectors, vector)) => search_graph_with_vector(&known, question, (&vectors, &vector), SearchMode::Hybrid),
+            Some((vectors, vector)) => {
+                search_graph_with_vector(&known, question, (&vectors, &vector), SearchMode::Hybrid)
+            }
             None => search_graph(&known, question),
         })
     }

@@ -163,12 +163,7 @@ fn repository(root: &Root) -> Check {
         }
         RootKind::Directory => {
             let text = format!("{path}, not in git");
-            Check::new(
-                "repository",
-                Health::Lacking,
-                text,
-                "With git init, writes are committed.",
-            )
+            Check::new("repository", Health::Lacking, text, "With git init, writes are committed.")
         }
     }
 }
@@ -295,12 +290,7 @@ fn writable(name: &str, folder: &Path) -> Check {
         Ok(_) => Check::good(name, format!("{path} (does not exist yet)")),
         Err(error) => {
             let text = format!("{path} is not writable: {error}");
-            Check::new(
-                name,
-                Health::Bad,
-                text,
-                "Check its permissions and free space. Until then nothing is saved.",
-            )
+            Check::new(name, Health::Bad, text, "Check its permissions and free space. Until then nothing is saved.")
         }
     }
 }

@@ -13,8 +13,7 @@ use crate::config::{Entry, SETTINGS, Settings, command_files, keep_setting, writ
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{
-    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response,
-    SettingKind,
+    ClipboardText, CustomCommands, Level, LookupEffect, LookupResponse, ModelRow, ModelUse, Page, Response, SettingKind,
 };
 use setting_rows::setting_rows;
 
@@ -106,8 +105,7 @@ impl Host {
                 });
             }
             LookupEffect::Commands => self.respond_with(|host| {
-                let (commands, problems) =
-                    command_files(host.shared.env.commands.as_deref(), host.shared.root.path());
+                let (commands, problems) = command_files(host.shared.env.commands.as_deref(), host.shared.root.path());
                 LookupResponse::Commands(CustomCommands::new(commands, problems))
             }),
         }
@@ -171,8 +169,9 @@ impl Host {
             Some(Err(error)) => message(Level::Error, format!("{error}."), error.hint()),
             None => {
                 let ModelClient { model, .. } = main;
-                let text =
-                    format!("{name} is not available: the connected server was found and not configured, so {model} {work}.");
+                let text = format!(
+                    "{name} is not available: the connected server was found and not configured, so {model} {work}."
+                );
                 message(Level::Warning, text, "Configure the server with --base-url or in rhumb.toml.".into())
             }
         }
@@ -246,8 +245,9 @@ fn trust_page(settings: &Settings) -> LookupResponse {
         let text = "No settings of this repository need approval.".into();
         return LookupResponse::Told { level: Level::Info, text, hint: String::new() };
     }
-    let mut text =
-        String::from("This repository has settings that cost money, send data or run commands. They are not used without your approval.\n\n");
+    let mut text = String::from(
+        "This repository has settings that cost money, send data or run commands. They are not used without your approval.\n\n",
+    );
     for (proposed, _) in waiting {
         let _ = writeln!(text, "{}  {}\n    {} = {}\n", proposed.short(), proposed.file, proposed.name, proposed.value);
     }

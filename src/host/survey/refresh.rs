@@ -76,7 +76,8 @@ impl Host {
             return None;
         };
         let survey = Arc::new(survey);
-        let note = missing_root(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
+        let note =
+            missing_root(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
         self.respond_now(Response::LeftOut { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
@@ -253,7 +254,9 @@ pub fn unread_rules(files: &[String]) -> Failure {
         more => (format!("{first} and {} more", more - 1), "were", "their"),
     };
     Failure {
-        message: format!("{named} {were} not read, so {their} rules have no effect: a rule file must be a regular file of at most 1 MB."),
+        message: format!(
+            "{named} {were} not read, so {their} rules have no effect: a rule file must be a regular file of at most 1 MB."
+        ),
         hint: "Replace it with a regular file.".into(),
     }
 }
@@ -281,8 +284,7 @@ fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     }
     if survey.heads_only && !before.is_some_and(|before| before.heads_only) {
         return Some(Failure {
-            message: "This repository is very large: only names, paths and comments are indexed."
-                .into(),
+            message: "This repository is very large: only names, paths and comments are indexed.".into(),
             hint: "rhumb --subtree-only in a subfolder indexes all words there.".into(),
         });
     }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::host::RequestEnv;
 use crate::store::save_output;
-use rhumb_session::{Failure, SharedText};
 use rhumb_session::context::{Excerpt, excerpt};
+use rhumb_session::{Failure, SharedText};
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::process::Output;
 

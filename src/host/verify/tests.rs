@@ -80,9 +80,11 @@ fn faults_that_were_there_before_are_not_the_writes() {
 
 #[test]
 fn a_linter_gets_the_files_of_its_language_and_its_places_are_shown() {
-    let mut repository = TestRepository::new(&[("src/a b.py", "def f():\n    x = 1\n    return x\n"), ("c.rs", "fn main() {}\n")]);
+    let mut repository =
+        TestRepository::new(&[("src/a b.py", "def f():\n    x = 1\n    return x\n"), ("c.rs", "fn main() {}\n")]);
     let lint = "sh -c 'for file; do echo \"$file:2:1: F841 unused\"; done; exit 1' lint";
-    repository.settings.linters = BTreeMap::from([("python".to_owned(), lint.to_owned()), ("go".into(), "exit 9 #".into())]);
+    repository.settings.linters =
+        BTreeMap::from([("python".to_owned(), lint.to_owned()), ("go".into(), "exit 9 #".into())]);
     let outcome = repository.written(&["src/a b.py", "c.rs"]);
     let text = text(&outcome);
     assert!(text.contains("src/a b.py:2:1: F841 unused") && !text.contains("c.rs"), "{text}");
@@ -145,8 +147,7 @@ fn no_command_runs_that_nobody_named() {
 fn the_test_command_is_that_of_the_first_tool() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(usual_tests(folder.path()), None);
-    for (file, command) in
-        [("package.json", "npm test"), ("pnpm-lock.yaml", "pnpm test"), ("go.mod", "go test ./...")]
+    for (file, command) in [("package.json", "npm test"), ("pnpm-lock.yaml", "pnpm test"), ("go.mod", "go test ./...")]
     {
         std::fs::write(folder.path().join(file), "").unwrap();
         assert_eq!(usual_tests(folder.path()), Some(command));

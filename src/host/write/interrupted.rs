@@ -14,7 +14,8 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let writes = rhumb_workspace::recover(root, journal);
     failures.extend(writes.iter().flat_map(|write| [Some(recovery_note(write)), not_committed(root, write)]).flatten());
     let is_reported = |path: &String| writes.iter().any(|write| write.paths.contains(path));
-    let abandoned: Vec<String> = journal.take_abandoned_commits().into_iter().filter(|path| !is_reported(path)).collect();
+    let abandoned: Vec<String> =
+        journal.take_abandoned_commits().into_iter().filter(|path| !is_reported(path)).collect();
     failures.extend(uncommitted(root, &abandoned).map(|files| Failure {
         message: format!("rhumb was ended before it committed an earlier write or undo: {files}."),
         hint: BY_HAND.into(),
@@ -52,13 +53,18 @@ pub(super) fn recovery_note(write: &Recovered) -> Failure {
 }
 
 /// Notes if it is not certain that a write or undo is durable.
-pub(super) fn durability_notes(journal_warning: Option<String>, sync_warning: Option<String>) -> impl Iterator<Item = Failure> {
+pub(super) fn durability_notes(
+    journal_warning: Option<String>,
+    sync_warning: Option<String>,
+) -> impl Iterator<Item = Failure> {
     let journal_warning = journal_warning.map(|why| Failure {
         message: format!("All files were written, but the journal could not record that: {why}."),
         hint: "The next start of rhumb checks these files and completes the record.".into(),
     });
     let sync_warning = sync_warning.map(|why| Failure {
-        message: format!("All files were written, but not synced to the disk: {why}. A power failure may lose some of them."),
+        message: format!(
+            "All files were written, but not synced to the disk: {why}. A power failure may lose some of them."
+        ),
         hint: "Check the disk (dmesg shows its errors), then run sync.".into(),
     });
     journal_warning.into_iter().chain(sync_warning)
@@ -84,10 +90,9 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
             format!("was interrupted, and nothing was finished or rolled back{untouched}"),
             "Check the files that were not touched.",
         ),
-        Recovery::RolledBack if untouched.is_empty() => (
-            format!("was interrupted and was rolled back, its files are as before: {files}"),
-            "Redo writes it again.",
-        ),
+        Recovery::RolledBack if untouched.is_empty() => {
+            (format!("was interrupted and was rolled back, its files are as before: {files}"), "Redo writes it again.")
+        }
         Recovery::RolledBack => (
             format!("was interrupted and was rolled back: {}{untouched}", ours.join(", ")),
             "Check the files that were not touched.",
@@ -103,9 +108,10 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
                 "Check these files (git diff). .rhumb-….tmp next to them has the new content; delete it afterwards.",
             )
         }
-        Recovery::InParentRoot => {
-            (format!("was interrupted and cannot be recovered from here: {files}"), "It is finished or rolled back there.")
-        }
+        Recovery::InParentRoot => (
+            format!("was interrupted and cannot be recovered from here: {files}"),
+            "It is finished or rolled back there.",
+        ),
         Recovery::OtherVersion(record) => (
             format!("by another version of rhumb was interrupted; its record was not touched: {}", record.display()),
             "Start that version here: it finishes the write or rolls it back.",
@@ -124,10 +130,9 @@ fn not_committed(root: &Root, write: &Recovered) -> Option<Failure> {
         return None;
     }
     let failure = |files| match (&write.outcome, &write.commit) {
-        (Recovery::Finished | Recovery::AlreadyComplete, _) => Some(Failure {
-            message: format!("It was interrupted before its commit: {files}."),
-            hint: BY_HAND.into(),
-        }),
+        (Recovery::Finished | Recovery::AlreadyComplete, _) => {
+            Some(Failure { message: format!("It was interrupted before its commit: {files}."), hint: BY_HAND.into() })
+        }
         // The undo changed the files but not the commit.
         (Recovery::RolledBack, Some(commit)) => Some(Failure {
             message: format!("Its commit {} still contains the changes: {files}.", commit.get(..7).unwrap_or(commit)),

@@ -11,7 +11,7 @@ use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{CommitRequest, Failure, PendingWrite, Written};
 use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
 use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
-pub use undo::{undo_preview, undo};
+pub use undo::{undo, undo_preview};
 
 /// Why nothing was written, and the files that changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
@@ -52,9 +52,8 @@ pub fn write(
             Err(error) => failed_outcome(error),
         };
     }
-    let journal_note = matches!(before, Some(Ok(Some(_))))
-        .then(|| journal?.note_pending_commit(&stored_paths(root, files)))
-        .flatten();
+    let journal_note =
+        matches!(before, Some(Ok(Some(_)))).then(|| journal?.note_pending_commit(&stored_paths(root, files))).flatten();
     let message = commit.map(|commit| change_message(&changed_files(files), &commit.request));
     let WrittenFiles { mut written, stored, number } = match write_files(root, journal, files, message.as_deref()) {
         Ok(done) => done,

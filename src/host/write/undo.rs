@@ -2,7 +2,7 @@
 
 use super::{Stored, durability_notes, not_committed_note, not_written, recovery_note};
 use crate::config::{Settings, UndoCommit};
-use crate::host::commit::pending::{commit_options, not_committed, commit_note, trailer};
+use crate::host::commit::pending::{commit_note, commit_options, not_committed, trailer};
 use rhumb_session::{CommitPlan, Failure, UndoPreview, Written};
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
@@ -45,14 +45,21 @@ pub fn undo(
     let to_commit = last_write(journal, direction).filter(committed);
     let _journal_note = to_commit.and_then(|last| journal.note_pending_commit(&last.paths));
     let done = rhumb_workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let notes = done.recovered.iter().map(recovery_note).chain(durability_notes(done.journal_warning, done.sync_warning)).collect();
+    let notes = done
+        .recovered
+        .iter()
+        .map(recovery_note)
+        .chain(durability_notes(done.journal_warning, done.sync_warning))
+        .collect();
     let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
     let committed = match (repo, dirty) {
         (Ok(Some(repo)), Some(Ok(dirty))) => {
             match commit_plan(&repo, journal, (done.number, &done.paths), direction, settings) {
                 CommitPlan::Drop(id) => return Ok(with_moved_branch(written, &id, repo.drop_commit(&id), direction)),
-                CommitPlan::Restore(id) => return Ok(with_moved_branch(written, &id, repo.restore_commit(&id), direction)),
+                CommitPlan::Restore(id) => {
+                    return Ok(with_moved_branch(written, &id, repo.restore_commit(&id), direction));
+                }
                 CommitPlan::None | CommitPlan::New => {}
             }
             let files = done.paths.into_iter().zip(done.hashes);
@@ -98,7 +105,12 @@ fn commit_plan(
 }
 
 /// Adds the result of moving the branch.
-fn with_moved_branch(mut written: Written, id: &str, result: Result<String, GitError>, direction: Direction) -> Written {
+fn with_moved_branch(
+    mut written: Written,
+    id: &str,
+    result: Result<String, GitError>,
+    direction: Direction,
+) -> Written {
     match (result, direction) {
         (Ok(short), Direction::Undo) => written.dropped = Some(short),
         (Ok(short), Direction::Redo) => written.restored = Some(short),
