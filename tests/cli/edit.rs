@@ -563,7 +563,7 @@ fn own_changes_are_left_for_the_user_or_committed_first() {
         assert_eq!(code, 0, "{err}");
         assert_eq!(repo.subjects(), subjects);
         assert!(repo.read("harbour.py").contains("# mine") && repo.read("harbour.py").contains("TABLE.get"));
-        assert_eq!(err.contains("uncommitted changes of your own"), !own_first, "{err}");
+        assert_eq!(err.contains("uncommitted changes of yours"), !own_first, "{err}");
     }
 }
 
