@@ -219,7 +219,7 @@ fn a_server_that_fails_is_told_by_what_it_says_and_what_it_changes() {
     place.repo.file("more.py", &function("more", "repeat"));
     server.behave(Manner { extra: 3, ..Manner::default() });
     let (code, _, err) = place.run(&settings, &["index", "build"]);
-    assert!(code == 3 && err.contains("7 numbers") && err.contains("rhumb index delete"), "{code} {err}");
+    assert!(code == 3 && err.contains("7 dimensions") && err.contains("rhumb index delete"), "{code} {err}");
     server.behave(Manner::default());
     assert_eq!(place.nearest(&settings, "again"), "send");
 }

@@ -179,7 +179,7 @@ fn own_changes_that_are_not_to_be_committed_keep_the_file_out() {
     write_first_hunk(&pty);
     pty.wait_for("Commit your own changes first?");
     pty.key("x");
-    pty.wait_for("Not committed, because of uncommitted changes of your own");
+    pty.wait_for("Not committed, because the file has uncommitted");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     pty.key("Esc");

@@ -363,7 +363,7 @@ fn the_app_goes_on_where_nothing_can_be_kept() {
     pty.wait_for("This session is not saved:");
     send(&pty, "Hoist the sails");
     pty.wait_for("Aye.");
-    let told = pty.screen().matches("is not kept").count();
+    let told = pty.screen().matches("is not saved").count();
     assert_eq!(told, 1, "{}", pty.screen());
     send(&pty, "/sessions");
     pty.wait_for("Sessions are not saved here.");

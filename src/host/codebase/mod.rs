@@ -90,7 +90,7 @@ async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) ->
 async fn search(source: &Arc<PassageSource>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
     let vector = match &source.index {
         Some((embedder, _)) => question_vector(embedder.as_ref(), question).await.map_err(|error| {
-            let message = format!("The search was by words only: {error}");
+            let message = format!("The search was by words alone: {error}");
             notes.push(Failure { message, hint: error.hint() });
         }),
         None => Err(()),
@@ -188,7 +188,7 @@ impl Host {
         found.notes.splice(
             0..0,
             note.map(|failure| Failure {
-                message: format!("The search was by words only: {}", failure.message),
+                message: format!("The search was by words alone: {}", failure.message),
                 ..failure
             }),
         );

@@ -135,7 +135,7 @@ fn embeddings(settings: &Settings) -> Check {
     const NAME: &str = "embeddings";
     let lacking = |error: &IndexError| Check::new(NAME, Health::Lacking, format!("{error}."), error.hint());
     match (settings.embeddings.source, &settings.embeddings.model) {
-        (EmbeddingsSource::Off, _) => Check::good(NAME, "off: the search is by words only"),
+        (EmbeddingsSource::Off, _) => Check::good(NAME, "off: the search is by words alone"),
         (EmbeddingsSource::Remote, None) => lacking(&IndexError::NoServer),
         (EmbeddingsSource::Remote, Some(model)) => {
             Check::good(NAME, format!("{model} on a server; rhumb index shows more"))
