@@ -264,17 +264,17 @@ mod tests {
         rhumb_workspace::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
         std::fs::write(dir.path().join("real.rs"), "one, mine\ntwo\n").unwrap();
         let root = Root::at(dir.path()).unwrap();
-        let order = PendingWrite {
+        let file = PendingWrite {
             path: "link.rs".into(),
             expected: Some(Arc::from("one, mine\ntwo\n")),
             content: Some("one, mine\nTWO\n".into()),
             renamed_from: None,
         };
         let ask = CommitRequest { request: "change".into(), ..CommitRequest::default() };
-        let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
+        let asked = write(&root, None, std::slice::from_ref(&file), Some(&ask)).unwrap();
         assert!(matches!(asked, WriteOutcome::UncommittedChanges(paths) if paths == ["real.rs"]));
         let leave = CommitRequest { own_changes: Some(false), ..ask };
-        let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
+        let outcome = write(&root, None, &[file], Some(&leave)).unwrap();
         let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
         let committed = pending.commit(CommitMessages::default(), &Settings::default(), "");
         assert_eq!(committed.commit, None);
