@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::survey::{Survey, SurveyStart, SurveyStep, SurveyTimes, survey};
 pub use ask::{Answer, AskParams, ComposeFn, ask, llm_request, turn::editor_client};
-pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_wanted};
+pub use codebase::{Assistant, EmbeddingIndex, PassageSource, SearchEvent, find_passages, is_enabled};
 pub use commit::pending::{CommitMessages, PendingCommits};
 pub use compose::counter::CachedCounter;
 pub use compose::map_cache::MapCache;
@@ -51,7 +51,7 @@ pub use persistence::map_store;
 pub use propose::{propose, propose_alone};
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
-pub use survey::surveying::unread_rules;
+pub use survey::refresh::unread_rules;
 pub use verify::output::{SharedOutput, shared_output};
 pub use verify::processes::output_budget;
 pub use verify::{CheckContext, CommandEvent, check};

@@ -1,10 +1,9 @@
 //! The layout state, stored between runs: positions of borders, and the chosen layout.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::database::make_folder;
+use super::{read_small_file, replace_file};
 
 /// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -44,14 +43,13 @@ impl LayoutFile {
 
     /// The stored state; the default if the file is missing or damaged.
     pub fn read(&self) -> SavedLayout {
-        let small = self.path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
-        let text = small.then(|| std::fs::read_to_string(&self.path).ok()).flatten().unwrap_or_default();
+        let text = read_small_file(&self.path, MAX_BYTES).unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_default();
         let share =
             |value: &toml::Value| value.as_integer().and_then(|share| u16::try_from(share.clamp(0, 1_000)).ok());
         let layout = table.get(LAYOUT).and_then(|layout| {
-            let word = |name: &str| layout.get(name).and_then(toml::Value::as_str).map(str::to_owned);
-            Some(ChosenLayout { chosen: word("chosen")?, instead_of: word("instead-of")? })
+            let text_of = |name: &str| layout.get(name).and_then(toml::Value::as_str).map(str::to_owned);
+            Some(ChosenLayout { chosen: text_of("chosen")?, instead_of: text_of("instead-of")? })
         });
         let borders = table.iter().filter_map(|(name, value)| Some((name.clone(), share(value)?))).collect();
         SavedLayout { borders, layout }
@@ -61,20 +59,16 @@ impl LayoutFile {
     ///
     /// # Errors
     /// The folder or the file cannot be written.
-    pub fn write(&self, arrangement: &SavedLayout) -> std::io::Result<()> {
+    pub fn write(&self, layout_state: &SavedLayout) -> std::io::Result<()> {
         let mut table: toml::Table =
-            arrangement.borders.iter().map(|(name, share)| (name.clone(), i64::from(*share).into())).collect();
-        if let Some(ChosenLayout { chosen, instead_of }) = &arrangement.layout {
+            layout_state.borders.iter().map(|(name, share)| (name.clone(), i64::from(*share).into())).collect();
+        if let Some(ChosenLayout { chosen, instead_of }) = &layout_state.layout {
             let words = [("chosen", chosen), ("instead-of", instead_of)];
             let words = words.into_iter().map(|(name, word)| (name.to_owned(), word.clone().into()));
             table.insert(LAYOUT.to_owned(), toml::Value::Table(words.collect()));
         }
         let text = toml::to_string(&table).map_err(std::io::Error::other)?;
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        make_folder(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(text.as_bytes())?;
-        file.persist(&self.path).map_err(|error| error.error).map(drop)
+        replace_file(&self.path, &text)
     }
 }
 
@@ -83,15 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_comes_back_and_what_is_damaged_is_nothing() {
+    fn a_saved_layout_is_read_back_and_a_damaged_one_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let file = LayoutFile::new(&folder.path().join("state"));
         assert_eq!(file.read(), SavedLayout::default());
         let borders = BTreeMap::from([("columns-chat".to_owned(), 612), ("rows-chat".to_owned(), 300)]);
         let layout = ChosenLayout { chosen: "rows".into(), instead_of: "auto".into() };
-        let arrangement = SavedLayout { borders, layout: Some(layout) };
-        file.write(&arrangement).unwrap();
-        assert_eq!(file.read(), arrangement);
+        let layout_state = SavedLayout { borders, layout: Some(layout) };
+        file.write(&layout_state).unwrap();
+        assert_eq!(file.read(), layout_state);
         std::fs::write(&file.path, "columns-chat = 70000\nother = \"x\"\nrows = -3\nlayout = 7\n").unwrap();
         let clamped = file.read();
         assert_eq!((clamped.borders.get("columns-chat"), clamped.borders.get("rows")), (Some(&1_000), Some(&0)));

@@ -8,12 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::counts_file;
+use super::StoreError;
 use super::database::make_folder;
-use super::error::StoreError;
-use super::history_file;
-use super::segment_file::StoredSegment;
-use super::tree_file::{KnownFile, Tree};
+use super::map_files::{KnownFile, StoredSegment, Tree, read_counts, read_history, write_counts, write_history};
 use rhumb_index::repo_map::History;
 use rhumb_tokens::LineCount;
 
@@ -105,7 +102,7 @@ impl MapStore {
 
     /// The stored commit history; empty without one.
     pub fn history(&self) -> History {
-        history_file::read(&self.history_path())
+        read_history(&self.history_path())
     }
 
     /// Stores the commit history.
@@ -114,7 +111,7 @@ impl MapStore {
     /// The folder or the file cannot be written.
     pub fn save_history(&self, history: &History) -> Result<(), StoreError> {
         self.make_folder()?;
-        history_file::write(&self.history_path(), history)
+        write_history(&self.history_path(), history)
     }
 
     fn history_path(&self) -> PathBuf {
@@ -127,7 +124,7 @@ impl MapStore {
 
     /// The stored token counts of the tokenizer with that name.
     pub fn line_counts(&self, name: &str) -> Vec<LineCount> {
-        counts_file::read(&self.counts_path(name))
+        read_counts(&self.counts_path(name))
     }
 
     /// Stores token counts of lines.
@@ -136,7 +133,7 @@ impl MapStore {
     /// The folder or the file cannot be written.
     pub fn save_line_counts(&self, name: &str, lines: &[LineCount]) -> Result<(), StoreError> {
         self.make_folder()?;
-        counts_file::write(&self.counts_path(name), lines)
+        write_counts(&self.counts_path(name), lines)
     }
 
     fn counts_path(&self, name: &str) -> PathBuf {

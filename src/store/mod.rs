@@ -1,33 +1,67 @@
 //! The local store: data that is expensive to compute is cached between runs, and the user's own data is saved.
 //!
 //! Each repository has a folder in the cache folder, never in the work tree. It contains immutable segments of the index
-//! (`segment_file`); for each root a tree (`tree_file`), which maps files to records; token counts of lines (`counts_file`);
-//! the commit history (`history_file`); and the vectors of texts ([`vectors`]), a database. Files other than databases are
+//! and for each root a tree, which maps files to records; token counts of lines and the commit history (all in `map_files`);
+//! and the vectors of texts ([`vectors`]), a database. Files other than databases are
 //! replaced atomically and have a checksum: a damaged or foreign file counts as missing, and its content is made again. Fetched
 //! model lists (`model_lists`) are next to these folders. The state folder has calibrations of token counts
 //! (`calibration_file`), the layout (`layout_file`), long outputs (`outputs`) and sessions ([`sessions`]), which cannot be made
 //! again.
 
 mod calibration_file;
-mod counts_file;
 mod database;
-mod error;
-mod history_file;
 mod layout_file;
+mod map_files;
 mod map_store;
 mod model_lists;
 mod outputs;
 mod sealed;
-mod segment_file;
 pub mod sessions;
-mod tree_file;
 pub mod vectors;
 
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
 pub use calibration_file::CalibrationFile;
-pub use error::StoreError;
+pub use database::DatabaseError;
 pub use layout_file::{ChosenLayout, LayoutFile, SavedLayout};
+pub use map_files::{ContentKey, KnownFile, StoredSegment, Tree};
 pub use map_store::{Loaded, MapStore};
 pub use model_lists::{model_lists, save_model_list};
 pub use outputs::{output_file, save_output};
-pub use segment_file::{ContentKey, StoredSegment};
-pub use tree_file::{KnownFile, Tree};
+
+/// An error of the store. None of them loses more than time.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder of the store cannot be created or listed.
+    #[error("the cache folder {} cannot be used: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// A file of the store cannot be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+/// Replaces a file that only the user can read, and creates its folder.
+fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    database::make_folder(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error).map(drop)
+}
+
+/// Reads a text file of at most `max_bytes`; `None` if it is missing, larger or not readable.
+fn read_small_file(path: &Path, max_bytes: u64) -> Option<String> {
+    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= max_bytes)?;
+    std::fs::read_to_string(path).ok()
+}

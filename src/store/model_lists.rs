@@ -1,22 +1,15 @@
 //! Model lists that the user fetched, one file for each kind of list.
 
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::database::make_folder;
-use super::error::StoreError;
+use super::{StoreError, read_small_file, replace_file};
 use rhumb_llm::models::{ListKind, ModelList};
 
 /// Maximum size of a list in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-fn folder(cache: &Path) -> PathBuf {
-    cache.join("models")
-}
-
 fn path(cache: &Path, kind: ListKind) -> PathBuf {
-    folder(cache).join(format!("{}.tsv", kind.name()))
+    cache.join("models").join(format!("{}.tsv", kind.name()))
 }
 
 /// The lists in the cache folder. A damaged one counts as missing.
@@ -29,8 +22,7 @@ pub fn model_lists(cache: &Path) -> Vec<ModelList> {
 }
 
 fn read(path: &Path) -> Option<ModelList> {
-    path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
-    ModelList::decode(&fs::read_to_string(path).ok()?)
+    ModelList::decode(&read_small_file(path, MAX_BYTES)?)
 }
 
 /// Stores a list in the cache folder and replaces an older one of its kind.
@@ -38,15 +30,8 @@ fn read(path: &Path) -> Option<ModelList> {
 /// # Errors
 /// The folder or the file cannot be written. The older list is kept then.
 pub fn save_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
-    let folder = folder(cache);
-    make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
     let path = path(cache, list.kind);
-    let write = || {
-        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-        file.write_all(list.encode().as_bytes())?;
-        file.persist(&path).map_err(|error| error.error)
-    };
-    write().map(drop).map_err(|source| StoreError::Write { path: path.clone(), source })
+    replace_file(&path, &list.encode()).map_err(|source| StoreError::Write { path, source })
 }
 
 #[cfg(test)]
@@ -54,14 +39,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_come_back_and_damaged_ones_are_absent() {
+    fn saved_lists_are_read_back_and_damaged_ones_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let text = r#"{"data": [{"id": "maker/model", "context_length": 1000}]}"#;
         let list = rhumb_llm::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
         assert_eq!(model_lists(folder.path()), []);
         save_model_list(folder.path(), &list).unwrap();
         assert_eq!(model_lists(folder.path()), [list]);
-        fs::write(path(folder.path(), ListKind::OpenRouter), "half a li").unwrap();
+        std::fs::write(path(folder.path(), ListKind::OpenRouter), "half a li").unwrap();
         assert_eq!(model_lists(folder.path()), []);
     }
 }

@@ -219,7 +219,7 @@ fn a_failing_server_is_reported_with_its_message_and_the_consequence() {
     place.repo.file("more.py", &function("more", "repeat"));
     server.behave(ServerBehavior { extra: 3, ..ServerBehavior::default() });
     let (code, _, err) = place.run(&settings, &["index", "build"]);
-    assert!(code == 3 && err.contains("7 numbers") && err.contains("rhumb index delete"), "{code} {err}");
+    assert!(code == 3 && err.contains("7 dimensions") && err.contains("rhumb index delete"), "{code} {err}");
     server.behave(ServerBehavior::default());
     assert_eq!(place.nearest(&settings, "again"), "send");
 }

@@ -103,7 +103,11 @@ impl Scene {
             (false, 1) => Outcome::Before,
             (true, 1) => Outcome::Written,
             (true, 2) => Outcome::Committed,
-            (false, 2) if told.contains("was to be committed") || told.contains("still has the changes") => {
+            (false, 2)
+                if ["before it committed", "before its commit", "still contains the changes"]
+                    .iter()
+                    .any(|note| told.contains(note)) =>
+            {
                 Outcome::Undone
             }
             _ => panic!("{case}: {subjects:?}\n{}\n{told}", self.repo.read("harbour.py")),

@@ -228,10 +228,10 @@ fn a_picture_for_a_model_that_takes_none_is_refused_before_it_is_sent() {
     let server = ModelServer::start(Vec::new());
     let mut pty = home.open(&repo.path(), Some(&server), &[]);
     pty.paste(&home.file("clip.png").display().to_string());
-    pty.wait_for("test-model takes no pictures");
+    pty.wait_for("test-model accepts no images");
     pty.wait_for("images = true");
     send(&pty, "/paste shot");
-    pty.wait_for("no desktop whose clipboard");
+    pty.wait_for("no desktop with a clipboard");
     // A text with the name of an image is text.
     pty.paste("/nowhere/at/all.png");
     wait_for_draft(&pty, "/nowhere/at/all.png");

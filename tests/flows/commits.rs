@@ -111,13 +111,13 @@ fn a_kill_while_the_commit_message_is_awaited_is_reported_at_the_next_start() {
     // Another run finds no problem; the commit is still pending.
     let mut other = open();
     other.wait_for("compass.py");
-    assert!(!other.screen().contains("was to be committed"), "{}", other.screen());
+    assert!(!other.screen().contains("before it committed"), "{}", other.screen());
     quit(&mut other);
     killed.signal("KILL");
     killed.wait_exit();
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     let mut next = open();
-    next.wait_for("An earlier write or undo was to be committed");
+    next.wait_for("rhumb was ended before it committed an earlier write or undo");
     next.wait_for("harbour.py.");
     send(&next, "/commit Look names up safely");
     next.wait_for("Committed as");
@@ -125,7 +125,7 @@ fn a_kill_while_the_commit_message_is_awaited_is_reported_at_the_next_start() {
     untouched(&repo, &["Look names up safely", "Start the harbour"]);
     let mut last = open();
     last.wait_for("compass.py");
-    assert!(!last.screen().contains("was to be committed"), "told once: {}", last.screen());
+    assert!(!last.screen().contains("before it committed"), "told once: {}", last.screen());
     quit(&mut last);
 }
 
@@ -179,7 +179,7 @@ fn own_changes_that_are_not_to_be_committed_keep_the_file_out() {
     write_first_hunk(&pty);
     pty.wait_for("Commit your own changes first?");
     pty.key("x");
-    pty.wait_for("Not committed, because of uncommitted changes of your own");
+    pty.wait_for("Not committed, because the file has uncommitted");
     assert_eq!(repo.subjects(), ["Start the harbour"]);
     assert_eq!(repo.git(&["status", "--porcelain"]), " M harbour.py\n");
     pty.key("Esc");

@@ -184,7 +184,7 @@ fn a_file_that_is_open_in_an_editor_is_flagged_in_the_review_and_reported_with_t
     pty.key("Enter");
     pty.type_text("ynw");
     pty.wait_for("Wrote 1 hunk: ");
-    pty.wait_for("An editor holds harbour.py (.harbour.py.swp).");
+    pty.wait_for("Open in an editor: harbour.py (.harbour.py.swp).");
     quit(&mut pty);
     assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());
 }

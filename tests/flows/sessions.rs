@@ -364,7 +364,7 @@ fn the_app_continues_if_sessions_cannot_be_stored() {
     pty.wait_for("This session is not saved:");
     send(&pty, "Hoist the sails");
     pty.wait_for("Aye.");
-    let told = pty.screen().matches("is not kept").count();
+    let told = pty.screen().matches("is not saved").count();
     assert_eq!(told, 1, "{}", pty.screen());
     send(&pty, "/sessions");
     pty.wait_for("Sessions are not saved here.");

@@ -164,7 +164,7 @@ impl Bench<'_> {
             store: None,
             with_terms: true,
             provisional: false,
-            enough: None,
+            stop_reading: None,
         };
         self.measure(|| drop(survey_of(self.root, start)))
     }

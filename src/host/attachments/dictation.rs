@@ -1,4 +1,4 @@
-//! Speaking a message: the recorder runs, its levels are passed on, and what it recorded is written down.
+//! Dictation: records a message, reports the level, and transcribes the recording.
 
 use std::path::Path;
 
@@ -8,45 +8,45 @@ use crate::host::{Host, lock};
 use crate::speech::{self, RecordingProgress, SpeechError, recorder, transcribe};
 use rhumb_session::{Failure, FetchResponse, Response};
 
-/// How what is being spoken can be ended.
+/// Ends or cancels a recording.
 #[derive(Default)]
-pub(super) struct Control {
-    /// Stops the recorder; what it recorded is written down.
+pub(super) struct RecordingControl {
+    /// Stops the recorder; the recording is transcribed.
     stop: CancellationToken,
-    /// Stops everything.
+    /// Cancels everything.
     cancel: CancellationToken,
 }
 
-impl Control {
-    /// Ends the recording, or throws all of it away.
-    pub(super) fn end(&self, keep: bool) {
-        if keep { self.stop.cancel() } else { self.cancel.cancel() }
+impl RecordingControl {
+    /// Ends the recording, which is transcribed or dropped.
+    pub(super) fn end(&self, transcribe: bool) {
+        if transcribe { self.stop.cancel() } else { self.cancel.cancel() }
     }
 }
 
 impl Host {
-    /// Records a message and has it written down.
+    /// Records and transcribes a message.
     pub(super) fn record(self, number: u64) {
         let (stop, cancel) = (CancellationToken::new(), CancellationToken::new());
-        let control = Control { stop: stop.clone(), cancel: cancel.clone() };
-        std::mem::replace(&mut *lock(&self.shared.fetch_control.voice), control).end(false);
+        let control = RecordingControl { stop: stop.clone(), cancel: cancel.clone() };
+        std::mem::replace(&mut *lock(&self.shared.fetch_control.recording), control).end(false);
         tokio::spawn(async move {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => {}
-                result = self.speak(number, &stop) => {
+                result = self.dictate(number, &stop) => {
                     self.respond(Response::Fetched(FetchResponse::Transcribed { number, result })).await;
                 }
             }
         });
     }
 
-    async fn speak(&self, number: u64, stop: &CancellationToken) -> Result<String, Failure> {
+    async fn dictate(&self, number: u64, stop: &CancellationToken) -> Result<String, Failure> {
         let settings = &self.shared.env.settings;
-        // Before anything is recorded that nobody could write down. It may run a command for the key.
+        // Checked before the recording. The user's key command may run.
         let own = settings.clone();
-        let found = tokio::task::spawn_blocking(move || own.voice_endpoint()).await;
-        let endpoint = match found {
+        let endpoint = tokio::task::spawn_blocking(move || own.voice_endpoint()).await;
+        let endpoint = match endpoint {
             Ok(Ok(Some(endpoint))) => endpoint,
             Ok(Ok(None)) => return Err(failure(&SpeechError::NoModel)),
             Ok(Err(error)) => return Err(Failure { message: format!("{error}."), hint: error.hint() }),
@@ -55,7 +55,6 @@ impl Host {
         let recorder = recorder(settings.voice_cmd.as_deref(), std::env::consts::OS, &is_there)
             .map_err(|error| failure(&error))?;
         let progress = |RecordingProgress { level, seconds }: RecordingProgress| {
-            // A level less where many wait already.
             self.responder.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }));
         };
         let (sound, limit) = speech::record(&recorder, stop, &progress).await.map_err(|error| failure(&error))?;
@@ -65,8 +64,7 @@ impl Host {
     }
 }
 
-/// Whether a program of that name is on the path of the user's environment. Relative entries do not count: the repository could
-/// have put something there.
+/// Whether a program is on the PATH. Relative entries are ignored, because they may refer to the repository.
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).filter(|folder| folder.is_absolute()).any(|folder| is_program(&folder.join(program)))

@@ -1,4 +1,4 @@
-//! Pictures: read from a file, and looked at whether the model takes them.
+//! Images: reads them from files, and checks whether the model accepts them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,48 +7,48 @@ use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
 
-/// No larger file is read.
+/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
-/// Short names of models that take pictures, as far as the table says that they do.
+/// Aliases of models that accept images, as examples in messages.
 const EXAMPLE_MODELS: [&str; 3] = ["sonnet", "gpt", "pro"];
 
-/// Why a file does not become a picture of the chat.
+/// Why a file was not added as an image.
 #[derive(Debug)]
 pub(super) enum NotAnImage {
-    /// It is no picture, or there is no such file.
+    /// It is not an image, or does not exist.
     OtherFile(Failure),
-    /// It is one, and cannot be in the chat.
+    /// It is an image that the model does not accept.
     Refused(Failure),
 }
 
-/// Why the model does not take this picture, if so.
-pub(crate) fn picture_refusal(bytes: &[u8], model: &Model) -> Option<String> {
+/// Why the model does not accept an image; `None` if it does.
+pub(crate) fn image_refusal(bytes: &[u8], model: &Model) -> Option<String> {
     if !model.capabilities.images {
         return Some(match model.name.as_str() {
-            "" => "no model is connected that could look at it".to_owned(),
-            name => format!("{name} takes no pictures; {}", who_does()),
+            "" => "no model is connected".to_owned(),
+            name => format!("{name} accepts no images; {} do", example_models()),
         });
     }
     let limit = ImageCost::for_model(&model.name).limit();
     if bytes.len() > limit.bytes {
         let size = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
-        return Some(format!("it has {}, and {} takes at most {}", size(bytes.len()), model.name, size(limit.bytes)));
+        return Some(format!("it has {}, and {} accepts at most {}", size(bytes.len()), model.name, size(limit.bytes)));
     }
     let (width, height) = image_size(bytes)?;
     let side = limit.side.filter(|side| width.max(height) > *side)?;
-    Some(format!("it has {width}×{height} pixels, and {} takes at most {side} a side", model.name))
+    Some(format!("it has {width}×{height} pixels, and {} accepts at most {side} per side", model.name))
 }
 
-/// Models that take pictures, in words.
-fn who_does() -> String {
+/// Models that accept images.
+fn example_models() -> String {
     let catalog = Catalog::bundled();
     let names: Vec<&str> = EXAMPLE_MODELS.into_iter().filter(|name| catalog.find(name).capabilities.images).collect();
-    format!("{} do, for instance", names.join(", "))
+    names.join(", ")
 }
 
-/// A picture for the chat, if the model takes it.
-pub(super) fn new_picture(name: &str, media_type: &str, bytes: &[u8], model: &Model) -> Result<NewImage, Failure> {
-    if let Some(reason) = picture_refusal(bytes, model) {
+/// An image for the chat, if the model accepts it.
+pub(super) fn new_image(name: &str, media_type: &str, bytes: &[u8], model: &Model) -> Result<NewImage, Failure> {
+    if let Some(reason) = image_refusal(bytes, model) {
         return Err(Failure { message: format!("{name} is not added: {reason}."), hint: hint(model) });
     }
     let tokens = ImageCost::for_model(&model.name).tokens(bytes);
@@ -58,16 +58,18 @@ pub(super) fn new_picture(name: &str, media_type: &str, bytes: &[u8], model: &Mo
 
 fn hint(model: &Model) -> String {
     match (model.capabilities.images, model.name.as_str()) {
-        (true, _) => "Make it smaller, or cut out what matters.".to_owned(),
-        (false, "") => "Connect one: /servers looks for a server, or start with --model.".to_owned(),
+        (true, _) => "Reduce its size, or crop it.".to_owned(),
+        (false, "") => "Connect a model: /servers finds local servers, or start with --model.".to_owned(),
         (false, name) => {
-            format!("/model chooses another. If {name} does: images = true below [models.\"{name}\"] in rhumb.toml.")
+            format!(
+                "Choose another with /model. If {name} accepts images, set images = true in [models.\"{name}\"] in rhumb.toml."
+            )
         }
     }
 }
 
-/// The picture in the file of a path as it was typed, or dragged into the terminal.
-pub(super) fn picture_of_file(typed: &str, model: &Model) -> Result<NewImage, NotAnImage> {
+/// The image at a path that was typed, or dragged into the terminal.
+pub(super) fn image_from_file(typed: &str, model: &Model) -> Result<NewImage, NotAnImage> {
     let path = path_of(typed);
     let shown = path.display().to_string();
     let other = |message: String| {
@@ -75,18 +77,18 @@ pub(super) fn picture_of_file(typed: &str, model: &Model) -> Result<NewImage, No
     };
     let bytes = read(&path).map_err(|reason| other(format!("{shown} is not added: {reason}.")))?;
     let Some(media_type) = image_type(&bytes) else {
-        return Err(other(format!("{shown} is not added: it is no picture that models take.")));
+        return Err(other(format!("{shown} is not added: it is not an image in a supported format.")));
     };
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
     let name = rhumb_text::sanitize::visible_line(&name).into_owned();
-    new_picture(&name, media_type, &bytes, model).map_err(NotAnImage::Refused)
+    new_image(&name, media_type, &bytes, model).map_err(NotAnImage::Refused)
 }
 
-/// Reads a plain file that is not too large; anything else could be waited for without an end.
+/// Reads a regular file within the size limit. Reading other files could block.
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
-        return Err("it is no plain file".into());
+        return Err("it is not a regular file".into());
     }
     if metadata.len() > MAX_FILE_BYTES {
         return Err(format!("it is larger than {} MB", MAX_FILE_BYTES / 1_000_000));
@@ -94,7 +96,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| error.to_string())
 }
 
-/// The path that is meant: a `file:` address, quoted or with backslashes before spaces, or from the home folder.
+/// The path from a `file:` URL, or with quotes, backslashes before spaces, or `~`.
 fn path_of(typed: &str) -> PathBuf {
     let typed = typed.trim();
     let address = url::Url::parse(typed).ok().filter(|url| url.scheme() == "file");
@@ -115,7 +117,7 @@ fn path_of(typed: &str) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// The beginning of a PNG of that size, which is all that is looked at.
+    /// The beginning of a PNG of that size.
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         bytes.extend(width.to_be_bytes());
@@ -125,28 +127,28 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_takes_no_pictures_is_named_with_some_that_do() {
+    fn a_model_without_images_is_named_with_some_that_accept_them() {
         let model = Catalog::bundled().find("deepseek-chat");
-        let failure = new_picture("a.png", "image/png", &png(10, 10), &model).unwrap_err();
-        assert!(failure.message.contains("deepseek-chat takes no pictures; sonnet, gpt, pro do"), "{failure:?}");
+        let failure = new_image("a.png", "image/png", &png(10, 10), &model).unwrap_err();
+        assert!(failure.message.contains("deepseek-chat accepts no images; sonnet, gpt, pro do"), "{failure:?}");
         assert!(failure.hint.contains("images = true"), "{failure:?}");
-        let failure = new_picture("a.png", "image/png", &png(10, 10), &Model::unknown("")).unwrap_err();
+        let failure = new_image("a.png", "image/png", &png(10, 10), &Model::unknown("")).unwrap_err();
         assert!(failure.message.contains("no model is connected"), "{failure:?}");
     }
 
     #[test]
-    fn a_picture_larger_than_its_maker_takes_is_refused_with_both_sizes() {
+    fn an_image_above_the_limit_is_refused_with_both_sizes() {
         let model = Catalog::bundled().find("sonnet");
-        assert_eq!(picture_refusal(&png(8_000, 10), &model), None);
-        assert!(picture_refusal(&png(8_001, 10), &model).unwrap().contains("8001×10 pixels"));
+        assert_eq!(image_refusal(&png(8_000, 10), &model), None);
+        assert!(image_refusal(&png(8_001, 10), &model).unwrap().contains("8001×10 pixels"));
         let mut heavy = png(10, 10);
         heavy.resize(4_000_000, 0);
-        assert!(picture_refusal(&heavy, &model).unwrap().contains("4.0 MB"));
-        assert_eq!(picture_refusal(&heavy, &Catalog::bundled().find("gpt-4o")), None);
+        assert!(image_refusal(&heavy, &model).unwrap().contains("4.0 MB"));
+        assert_eq!(image_refusal(&heavy, &Catalog::bundled().find("gpt-4o")), None);
     }
 
     #[test]
-    fn a_file_is_a_picture_by_what_is_in_it() {
+    fn a_file_is_an_image_by_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let model = Catalog::bundled().find("gpt-4o");
         let put = |name: &str, bytes: &[u8]| {
@@ -160,12 +162,12 @@ mod tests {
             path.replace(' ', "\\ "),
             format!("file://{}", path.replace(' ', "%20")),
         ] {
-            let picture = picture_of_file(&typed, &model).unwrap();
+            let picture = image_from_file(&typed, &model).unwrap();
             assert_eq!((picture.image.media_type.as_str(), picture.tokens), ("image/png", 765), "{typed}");
             assert_eq!(picture.image.name, "a b.jpg");
         }
         for typed in [put("a.png", b"text"), "/nowhere/a.png".into(), folder.path().display().to_string()] {
-            assert!(matches!(picture_of_file(&typed, &model), Err(NotAnImage::OtherFile(_))), "{typed}");
+            assert!(matches!(image_from_file(&typed, &model), Err(NotAnImage::OtherFile(_))), "{typed}");
         }
     }
 }

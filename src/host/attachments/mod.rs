@@ -1,4 +1,4 @@
-//! Getting what comes from outside: pages, pictures, the clipboard, speech.
+//! Fetches content from outside of the repository: pages, images, the clipboard, speech.
 
 mod clipboard;
 mod dictation;
@@ -12,19 +12,18 @@ use tokio_util::sync::CancellationToken;
 use super::{Host, caught, lock};
 use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
 
-pub(super) use images::picture_refusal;
+pub(super) use images::image_refusal;
 
-/// What is on its way.
+/// Cancels running fetches.
 #[derive(Default)]
 pub(super) struct FetchControl {
-    /// Stops the page.
+    /// Cancels the page.
     page: Mutex<CancellationToken>,
-    /// Ends or stops what is being spoken.
-    voice: Mutex<dictation::Control>,
+    /// Ends or cancels the recording.
+    recording: Mutex<dictation::RecordingControl>,
 }
 
 impl Host {
-    /// Starts getting something and returns at once.
     pub(super) fn fetch(self, effect: FetchEffect) {
         match effect {
             FetchEffect::Page { number, url, allowed } => {
@@ -34,17 +33,19 @@ impl Host {
                     tokio::select! {
                         biased;
                         () = cancel.cancelled() => {}
-                        report = self.page(number, &url, &allowed) => self.respond(Response::Fetched(report)).await,
+                        response = self.page(number, &url, &allowed) => {
+                            self.respond(Response::Fetched(response)).await;
+                        }
                     }
                 });
             }
             FetchEffect::StopPage => lock(&self.shared.fetch_control.page).cancel(),
-            FetchEffect::Clipboard { name } => self.read_aside(move |host| {
+            FetchEffect::Clipboard { name } => self.read_on_new_thread(move |host| {
                 let found = clipboard::read(name.as_deref(), &host.model());
                 FetchResponse::Clipboard { name, found }
             }),
             FetchEffect::Image { path, pasted } => {
-                self.read_aside(move |host| match images::picture_of_file(&path, &host.model()) {
+                self.read_on_new_thread(move |host| match images::image_from_file(&path, &host.model()) {
                     Err(images::NotAnImage::OtherFile(_)) if pasted => FetchResponse::NotAnImage(path),
                     Err(images::NotAnImage::OtherFile(failure) | images::NotAnImage::Refused(failure)) => {
                         FetchResponse::Image(Err(failure))
@@ -53,24 +54,24 @@ impl Host {
                 })
             }
             FetchEffect::StartRecording { number } => self.record(number),
-            FetchEffect::StopRecording { transcribe } => lock(&self.shared.fetch_control.voice).end(transcribe),
+            FetchEffect::StopRecording { transcribe } => lock(&self.shared.fetch_control.recording).end(transcribe),
         }
     }
 
-    /// Reads on a thread that is not one of the runtime's: what hangs there (a clipboard whose owner is gone, a file of a network)
-    /// must not hold up leaving.
-    fn read_aside(self, read: impl FnOnce(&Self) -> FetchResponse + Send + 'static) {
-        let unstarted = self.clone();
+    /// Reads on a thread outside of the runtime, because a read that hangs (a clipboard whose owner does not respond, a network file)
+    /// must not delay the end of the program.
+    fn read_on_new_thread(self, read: impl FnOnce(&Self) -> FetchResponse + Send + 'static) {
+        let host = self.clone();
         let work = move || {
-            let report = caught(|| read(&self))
+            let response = caught(|| read(&self))
                 .unwrap_or_else(|failure| FetchResponse::Clipboard { name: None, found: Clipboard::Nothing(failure) });
-            self.respond_now(Response::Fetched(report));
+            self.respond_now(Response::Fetched(response));
         };
         if std::thread::Builder::new().spawn(work).is_err() {
             tokio::spawn(async move {
-                let message = "The system starts no more threads.".into();
-                let hint = "Close what you do not need.".into();
-                unstarted.respond(EffectKind::Fetch.failed()(Failure { message, hint })).await;
+                let message = "The system cannot start another thread.".into();
+                let hint = "Close other programs, then try again.".into();
+                host.respond(EffectKind::Fetch.failed()(Failure { message, hint })).await;
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Searching the repository for the passages of a conversation, in the app and in the commands without it.
+//! Searches the repository for passages of a conversation.
 
 mod passage_source;
 mod search_model;
@@ -13,44 +13,43 @@ use tokio_util::sync::CancellationToken;
 
 use super::embedding_index::search::question_vector;
 use super::history_summary::weak_client;
-use super::{Host, IndexError, Survey, embedder, load_vectors, lock};
+use super::{Host, IndexError, Survey, caught, embedder, load_vectors, lock};
 use crate::config::EmbeddingsSource;
-pub(super) use passage_source::passages_now;
+pub(super) use passage_source::current_passages;
 pub use passage_source::{EmbeddingIndex, PassageSource};
 use rhumb_index::retrieval::{ContextRequest, Hit, Question};
 use rhumb_llm::models::Model;
 use rhumb_session::{
     AskEvent, CodebaseResponse, CodebaseSearch, Failure, FoundPassages, Response, SearchGoal, SearchStep, Spent,
 };
-pub use search_model::{Assistant, is_wanted};
+pub use search_model::{Assistant, is_enabled};
 
-/// Passages that a search looks at before they are fitted to their budget.
+/// Number of hits of a search, before they are fitted to their budget.
 const HITS: usize = 40;
-/// Passages that one wish of a model searches for.
-const HITS_OF_WISH: usize = 8;
-/// How often is looked whether the reading of the repository has come to an end without a result.
-const LOOK: Duration = Duration::from_millis(200);
+/// Number of hits of a search by the model.
+const MODEL_SEARCH_HITS: usize = 8;
+/// How often to check whether the survey ended without a result.
+const POLL: Duration = Duration::from_millis(200);
 
-/// What happens while passages are find_passages.
+/// Progress of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchEvent {
-    /// What is being done now.
+    /// The current step.
     Status(SearchStep),
-    /// A model was asked, and that has its price.
+    /// The cost of a request to the assistant.
     Spent(Spent),
 }
 
-/// The passages for what is sought. The `assistant` helps with a question where the settings want it; what it fails at is left out
-/// and told in the notes.
+/// Finds passages. The `assistant` helps with questions as the settings say; its errors become notes.
 pub async fn find_passages(
     source: Arc<PassageSource>,
-    sought: &SearchGoal,
+    goal: &SearchGoal,
     assistant: Option<Assistant<'_>>,
     cancel: &CancellationToken,
     events: &mpsc::Sender<SearchEvent>,
 ) -> FoundPassages {
-    let text = match sought {
-        SearchGoal::Requests(wants) => return requested_passages(source, wants).await,
+    let text = match goal {
+        SearchGoal::Requests(wants) => return find_requested(source, wants).await,
         SearchGoal::Question(text) => text.clone(),
     };
     let mut question = Question { near: source.chat.clone(), ..Question::new(&text, HITS) };
@@ -59,37 +58,39 @@ pub async fn find_passages(
         help.plan(&mut question).await;
         help.hypothesize(&mut question, &source).await;
     }
-    // Nobody waits any more when this fails.
+    // Fails only when the search was cancelled.
     events.send(SearchEvent::Status(SearchStep::Searching)).await.ok();
     let mut notes = Vec::new();
-    let mut hits = searched(&source, &question, &mut notes).await;
+    let mut hits = search(&source, &question, &mut notes).await;
     if let Some(mut help) = help {
         help.rerank(&text, &mut hits).await;
         notes.splice(0..0, help.notes);
     }
-    let found = on_blocking_thread(move || source.answering(&text, &hits)).await.unwrap_or_else(failed);
-    FoundPassages { notes: told_once([notes, found.notes].concat()), ..found }
+    let found = on_blocking_thread(move || source.passages_for_question(&text, &hits)).await.unwrap_or_else(failed);
+    FoundPassages { notes: without_duplicates([notes, found.notes].concat()), ..found }
 }
 
-/// What a model asked for, as far as it may have it.
-async fn requested_passages(source: Arc<PassageSource>, wants: &[ContextRequest]) -> FoundPassages {
+/// The passages that a model requested, if it may have them.
+async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) -> FoundPassages {
     let (mut notes, mut found) = (Vec::new(), Vec::new());
     for want in wants {
         let hits = match want {
-            ContextRequest::Search(words) => searched(&source, &Question::new(words, HITS_OF_WISH), &mut notes).await,
+            ContextRequest::Search(words) => {
+                search(&source, &Question::new(words, MODEL_SEARCH_HITS), &mut notes).await
+            }
             ContextRequest::Symbol(_) | ContextRequest::Read { .. } => Vec::new(),
         };
         found.push((want.clone(), hits));
     }
-    let found = on_blocking_thread(move || source.wanted(&found)).await.unwrap_or_else(failed);
-    FoundPassages { notes: told_once([notes, found.notes].concat()), ..found }
+    let found = on_blocking_thread(move || source.passages_for_requests(&found)).await.unwrap_or_else(failed);
+    FoundPassages { notes: without_duplicates([notes, found.notes].concat()), ..found }
 }
 
-/// What a search finds, by meaning too where that is known. What fails is told in the notes, and then words alone count.
-async fn searched(source: &Arc<PassageSource>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
-    let vector = match &source.meaning {
+/// Searches by words, and by embeddings if possible. An error of the latter becomes a note.
+async fn search(source: &Arc<PassageSource>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
+    let vector = match &source.index {
         Some((embedder, _)) => question_vector(embedder.as_ref(), question).await.map_err(|error| {
-            let message = format!("Searched by words alone: {error}");
+            let message = format!("The search was by words alone: {error}");
             notes.push(Failure { message, hint: error.hint() });
         }),
         None => Err(()),
@@ -102,7 +103,7 @@ async fn searched(source: &Arc<PassageSource>, question: &Question, notes: &mut 
     })
 }
 
-fn told_once(notes: Vec<Failure>) -> Vec<Failure> {
+fn without_duplicates(notes: Vec<Failure>) -> Vec<Failure> {
     let mut once: Vec<Failure> = Vec::new();
     for note in notes {
         if !once.contains(&note) {
@@ -114,8 +115,8 @@ fn told_once(notes: Vec<Failure>) -> Vec<Failure> {
 
 /// Runs `work` on a thread that may block.
 async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(move || super::caught(work)).await;
-    // The thread fails only when the program is leaving.
+    let done = tokio::task::spawn_blocking(move || caught(work)).await;
+    // Fails only when the program ends.
     done.unwrap_or_else(|error| Err(Failure { message: format!("{error}."), hint: String::new() }))
 }
 
@@ -124,7 +125,7 @@ fn failed(failure: Failure) -> FoundPassages {
 }
 
 impl Host {
-    /// Searches for the turn of the request. It is the work of that turn: stopping the turn stops it.
+    /// Searches for a turn. Cancelling the turn cancels the search.
     pub(super) fn search_codebase(self, request: CodebaseSearch) {
         let cancel = CancellationToken::new();
         std::mem::replace(&mut *lock(&self.shared.turn), cancel.clone()).cancel();
@@ -144,9 +145,9 @@ impl Host {
         let client = self.client();
         let model = client.as_ref().map_or_else(|| Arc::new(Model::unknown("")), |client| Arc::clone(&client.facts));
         let mut note = None;
-        let meaning = match self.shared.indexing.ready() {
+        let index = match self.shared.indexing.ready() {
             None if !self.shared.prepares && env.settings.embeddings.source != EmbeddingsSource::Off => {
-                self.load_vectors(&survey).await.map_err(|error| note = Some(error.failure())).ok()
+                self.load_embedding_index(&survey).await.map_err(|error| note = Some(error.failure())).ok()
             }
             ready => ready,
         };
@@ -154,14 +155,13 @@ impl Host {
             root: self.shared.root.clone(),
             survey,
             counter: self.counter(),
-            meaning,
+            index,
             chat: request.chat,
             kept: request.known,
             turn,
             budget: env.passage_budget(&model),
         };
-        // The key of another provider may have to be asked for.
-        let weak = match client.filter(|_| is_wanted(&env.settings.codebase)) {
+        let weak = match client.filter(|_| is_enabled(&env.settings.codebase)) {
             Some(main) => {
                 let (host, chosen) = (self.clone(), request.weak_model);
                 on_blocking_thread(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await.ok()
@@ -170,7 +170,7 @@ impl Host {
         };
         let assistant = weak.as_ref().map(|client| Assistant { client, env, allowance: request.allowance });
         let (events, mut arriving) = mpsc::channel(16);
-        let tell = async {
+        let forward = async {
             while let Some(event) = arriving.recv().await {
                 self.respond(match event {
                     SearchEvent::Status(step) => Response::Codebase(CodebaseResponse::Status { turn, step }),
@@ -179,32 +179,35 @@ impl Host {
                 .await;
             }
         };
-        let gather = async {
+        let find = async {
             let found = find_passages(Arc::new(source), &request.goal, assistant, cancel, &events).await;
             drop(events);
             found
         };
-        let (mut found, ()) = tokio::join!(gather, tell);
+        let (mut found, ()) = tokio::join!(find, forward);
         found.notes.splice(
             0..0,
-            note.map(|failure| Failure { message: format!("Searched by words alone: {}", failure.message), ..failure }),
+            note.map(|failure| Failure {
+                message: format!("The search was by words alone: {}", failure.message),
+                ..failure
+            }),
         );
         found
     }
 
-    /// The embeddings of the repository that an earlier run has kept.
-    async fn load_vectors(&self, survey: &Survey) -> Result<EmbeddingIndex, IndexError> {
+    /// The embedding index of an earlier run.
+    async fn load_embedding_index(&self, survey: &Survey) -> Result<EmbeddingIndex, IndexError> {
         let settings = &self.shared.env.settings;
         let embedder = embedder(settings)?.ok_or(IndexError::Off)?;
-        let meaning = load_vectors(&self.shared.root, survey, settings, embedder.as_ref()).await?;
-        Ok((embedder, Arc::new(meaning)))
+        let vectors = load_vectors(&self.shared.root, survey, settings, embedder.as_ref()).await?;
+        Ok((embedder, Arc::new(vectors)))
     }
 
-    /// The survey, as soon as it is there; `None` when no survey runs any more and none is there.
+    /// Waits for the survey; `None` if all surveys ended without a result.
     async fn surveyed(&self) -> Option<Arc<Survey>> {
         let mut surveyed = self.shared.survey.subscribe();
         loop {
-            if let Ok(Ok(_)) = tokio::time::timeout(LOOK, surveyed.wait_for(Option::is_some)).await {
+            if let Ok(Ok(_)) = tokio::time::timeout(POLL, surveyed.wait_for(Option::is_some)).await {
                 return self.shared.survey.borrow().clone();
             }
             if self.shared.surveys.load(Ordering::SeqCst) == 0 {
@@ -214,7 +217,7 @@ impl Host {
     }
 }
 
-/// What comes of `work`, or nothing as soon as it is not wanted any more.
+/// The result of `work`, or an empty one if it is cancelled.
 async fn unless_cancelled(cancel: &CancellationToken, work: impl Future<Output = FoundPassages>) -> FoundPassages {
     tokio::select! {
         () = cancel.cancelled() => FoundPassages::default(),

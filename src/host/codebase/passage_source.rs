@@ -1,12 +1,11 @@
-//! Where passages come from: hits of a search, definitions and lines of files, fitted to their budget; and what they say now.
+//! Selects passages within a budget: hits of a search, definitions and lines of files. Also updates the passages of a conversation
+//! from the current files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::super::embedding_index::PassageVectors;
-use super::super::embedding_index::search::{SearchMode, search_survey, search_with_vector};
-use super::super::{CachedCounter, Survey};
+use crate::host::{CachedCounter, PassageVectors, SearchMode, Survey, search_survey, search_with_vector};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
 use rhumb_llm::embed::Embedder;
@@ -16,67 +15,66 @@ use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
 use rhumb_workspace::{Root, is_secret_name};
 
-/// Definitions of one name that are shown.
+/// Maximum number of definitions of one name.
 const MAX_DEFINITIONS: usize = 4;
-/// What another question, or a round, may have at least, in parts of the budget: it pushes out no more than the rest of what is
-/// there.
-const SHARE_OF_NEW: usize = 2;
-/// Characters of a question in a notice.
-const IN_NOTICE: usize = 60;
+/// New passages may use at least one part in this many of the budget, even if old ones fill it.
+const MIN_NEW_SHARE: usize = 2;
+/// Maximum length of a question in a notice, in characters.
+const MAX_NOTICE_CHARS: usize = 60;
 
-/// A model of meanings, and what is known by it.
+/// An embedder with its vectors.
 pub type EmbeddingIndex = (Arc<dyn Embedder>, Arc<PassageVectors>);
 
-/// What passages are looked for in.
+/// The repository as a source of passages.
 pub struct PassageSource {
     /// The root.
     pub root: Root,
-    /// What is known of the repository.
+    /// The survey of the repository.
     pub survey: Arc<Survey>,
-    /// Counts for the model.
+    /// The token counter of the model.
     pub counter: Arc<CachedCounter>,
-    /// ModelRole knows what passages mean, and what is known of that; `None` to search by words alone.
-    pub meaning: Option<EmbeddingIndex>,
-    /// Files in the chat, which are sent whole.
+    /// The embedding index; `None` to search by words only.
+    pub index: Option<EmbeddingIndex>,
+    /// Files in the chat, which are sent completely.
     pub chat: Vec<String>,
-    /// The passages that are there already.
+    /// The passages of earlier questions.
     pub kept: Vec<ChunkLocation>,
     /// The number of the turn.
     pub turn: u64,
-    /// Most tokens of the passages together.
+    /// Maximum number of tokens of all passages.
     pub budget: usize,
 }
 
 impl PassageSource {
-    /// What a search finds, best first; by meaning too where the question has a `vector`.
+    /// Searches by words, and by embeddings if the question has a `vector`. The best hits come first.
     pub(super) fn hits(&self, question: &Question, vector: Option<&[f32]>) -> Vec<Hit> {
-        match self.meaning.as_ref().zip(vector) {
-            Some(((_, meaning), vector)) => {
-                search_with_vector(&self.survey, question, (meaning, vector), SearchMode::Hybrid)
+        match self.index.as_ref().zip(vector) {
+            Some(((_, vectors), vector)) => {
+                search_with_vector(&self.survey, question, (vectors, vector), SearchMode::Hybrid)
             }
             None => search_survey(&self.survey, question),
         }
     }
 
-    /// The text of a file of which passages may be sent. Those in the chat are sent whole.
+    /// The text of a file, unless it is in the chat or secret.
     fn text(&self, path: &str) -> Option<Arc<str>> {
         let may = !self.chat.iter().any(|known| known == path) && !is_secret_name(path);
         may.then(|| rhumb_workspace::read(&self.root, path).ok()).flatten().map(|snapshot| snapshot.text)
     }
 
-    /// Tokens for another question: what those that are there leave, and half of all at least.
-    fn room(&self) -> usize {
+    /// Budget for a new question: the rest of the budget, and at least the minimum share.
+    fn remaining_budget(&self) -> usize {
         let kept = self.counter.count(&self.written(&self.kept));
-        self.budget.saturating_sub(kept).max(self.budget / SHARE_OF_NEW)
+        self.budget.saturating_sub(kept).max(self.budget / MIN_NEW_SHARE)
     }
 
-    /// The best hits for a question with what is around them, as much as has room.
-    pub(super) fn answering(&self, question: &str, hits: &[Hit]) -> FoundPassages {
+    /// The best hits for a question with their surroundings, within the budget.
+    pub(super) fn passages_for_question(&self, question: &str, hits: &[Hit]) -> FoundPassages {
         let read = |path: &str| self.text(path);
         let sources = SourceFiles::new(&read);
         let mut passages = Passages::default();
         let graph = &self.survey.graph;
-        passages.gather(graph, (question, hits.to_vec()), &sources, self.room(), self.counter.as_ref());
+        passages.gather(graph, (question, hits.to_vec()), &sources, self.remaining_budget(), self.counter.as_ref());
         let references = References::new(graph, &sources);
         let places_of = |passage: &Passage| {
             passage.lines.iter().map(|lines| self.place_in(passage, lines, &references)).collect::<Vec<_>>()
@@ -85,12 +83,12 @@ impl PassageSource {
         places.sort_by_key(|place| place.rank);
         let files: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
         let (count_of, files) = (count(places.len(), "passage"), count(files.len(), "file"));
-        let told = vec![format!("Searched for “{}”: {count_of} in {files}.", in_notice(question))];
+        let told = vec![format!("Searched for “{}”: {count_of} in {files}.", shortened(question))];
         let told = if places.is_empty() { Vec::new() } else { told };
         FoundPassages { locations: places, summary: told, related: passages.related().to_vec(), notes: Vec::new() }
     }
 
-    /// Lines of a passage as they are kept, with the definition among those that it was cut for which begins first.
+    /// The location of lines of a passage. Its anchor is the first definition in them.
     fn place_in(&self, passage: &Passage, lines: &RangeInclusive<u32>, references: &References<'_>) -> ChunkLocation {
         let (line, end_line) = (*lines.start(), *lines.end());
         let here = passage.locations.iter().filter(|place| place.line <= end_line && line <= place.end_line);
@@ -106,14 +104,13 @@ impl PassageSource {
 
     /// Passages as they are written into a request.
     pub(super) fn written(&self, places: &[ChunkLocation]) -> String {
-        let passages = passages_now(&self.root, &self.survey.graph, places, &|_| false);
+        let passages = current_passages(&self.root, &self.survey.graph, places, &|_| false);
         passages.iter().map(ContextChunk::written).collect()
     }
 
-    /// What a model asked for, with what was found by the words of each wish that has some. Only what the survey lists is read, and
-    /// nothing whose name tells of secrets.
-    pub(super) fn wanted(&self, wants: &[(ContextRequest, Vec<Hit>)]) -> FoundPassages {
-        let mut batch = PassageBatch::new(self, self.budget / SHARE_OF_NEW);
+    /// The passages that a model requested; searches come with their hits. Only listed files are read, and no secret ones.
+    pub(super) fn passages_for_requests(&self, wants: &[(ContextRequest, Vec<Hit>)]) -> FoundPassages {
+        let mut batch = PassageBatch::new(self, self.budget / MIN_NEW_SHARE);
         let mut result = FoundPassages::default();
         for (want, hits) in wants {
             let before = batch.added;
@@ -121,7 +118,7 @@ impl PassageSource {
                 ContextRequest::Search(words) => {
                     hits.iter().for_each(|hit| batch.add_hit(hit));
                     let found = count(batch.added - before, "new passage");
-                    result.summary.push(format!("Searched for “{}”: {found}.", in_notice(words)));
+                    result.summary.push(format!("Searched for “{}”: {found}.", shortened(words)));
                 }
                 ContextRequest::Symbol(name) => {
                     for place in &self.definitions(name) {
@@ -134,7 +131,7 @@ impl PassageSource {
                     Ok(place) => {
                         let label = place.label();
                         batch.add(&place);
-                        let fits = if batch.added > before { "" } else { ", for which there is no room" };
+                        let fits = if batch.added > before { "" } else { ", but it does not fit the budget" };
                         result.summary.push(format!("Read {label}{fits}."));
                     }
                     Err(failure) => result.notes.push(failure),
@@ -144,7 +141,7 @@ impl PassageSource {
         FoundPassages { locations: batch.finish(), ..result }
     }
 
-    /// Where a name is defined. `Type.name` and `Type::name` mean the definition in that type, if there is one.
+    /// The definitions of a name. With `Type.name` or `Type::name`, only those in that type if there are any.
     fn definitions(&self, name: &str) -> Vec<ChunkLocation> {
         let mut parts = name.rsplit([':', '.', '#']).filter(|part| !part.is_empty());
         let (Some(last), container) = (parts.next(), parts.next()) else { return Vec::new() };
@@ -165,22 +162,23 @@ impl PassageSource {
         let refused = |message: String| Failure { message, hint: String::new() };
         let listed = self.survey.files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
         if !listed || is_secret_name(path) {
-            return Err(refused(format!("{path} is no file of the repository that may be read.")));
+            return Err(refused(format!("{path} is not a readable file of the repository.")));
         }
         if self.chat.iter().any(|known| known == path) {
-            return Err(refused(format!("{path} is in the chat whole.")));
+            return Err(refused(format!("{path} is in the chat already.")));
         }
         let place = ChunkLocation { path: path.to_owned(), line, end_line, anchor: None, turn: 0, rank: 0, hash: 0 };
         let text = rhumb_workspace::read(&self.root, path).map_err(|error| refused(format!("{error}.")))?.text;
         let cut = ContextChunk::cut(&place, &text);
-        cut.map(|passage| passage.location).ok_or_else(|| refused(format!("{} is beyond its end.", place.label())))
+        cut.map(|passage| passage.location)
+            .ok_or_else(|| refused(format!("{} is beyond the end of the file.", place.label())))
     }
 }
 
-/// Passages while they are fitted to a budget.
+/// Selects passages within a budget.
 struct PassageBatch<'g> {
     source: &'g PassageSource,
-    room: usize,
+    remaining: usize,
     added: usize,
     places: Vec<ChunkLocation>,
     texts: HashMap<String, Option<Arc<str>>>,
@@ -188,7 +186,7 @@ struct PassageBatch<'g> {
 
 impl<'g> PassageBatch<'g> {
     fn new(source: &'g PassageSource, budget: usize) -> Self {
-        Self { source, room: budget, added: 0, places: Vec::new(), texts: HashMap::new() }
+        Self { source, remaining: budget, added: 0, places: Vec::new(), texts: HashMap::new() }
     }
 
     fn add_hit(&mut self, hit: &Hit) {
@@ -199,7 +197,7 @@ impl<'g> PassageBatch<'g> {
         self.add(&ChunkLocation { path, line, end_line, anchor, turn: 0, rank: 0, hash: 0 });
     }
 
-    /// Adds a place if there is room for it: a smaller one that is worth less may still fit behind one that does not.
+    /// Adds a passage if it fits. Later, smaller ones may still fit.
     fn add(&mut self, place: &ChunkLocation) {
         let is_known = |known: &ChunkLocation| {
             known.path == place.path && known.line <= place.line && place.end_line <= known.end_line
@@ -211,8 +209,8 @@ impl<'g> PassageBatch<'g> {
         let text = self.texts.entry(place.path.clone()).or_insert_with(read);
         let Some(passage) = text.as_ref().and_then(|text| ContextChunk::cut(place, text)) else { return };
         let tokens = self.source.counter.count(&passage.written());
-        if tokens <= self.room {
-            self.room -= tokens;
+        if tokens <= self.remaining {
+            self.remaining -= tokens;
             let (turn, rank) = (self.source.turn, self.added as u32);
             self.added += 1;
             self.places.push(ChunkLocation { turn, rank, ..passage.location });
@@ -226,9 +224,9 @@ impl<'g> PassageBatch<'g> {
     }
 }
 
-/// The passages of a conversation as the files have them now: where their definitions are by now, and without those of files in the
-/// chat and of files that are not listed any more.
-pub(crate) fn passages_now(
+/// The passages of a conversation with the current text of their files. Passages whose definition moved follow it; those of files
+/// in the chat or of unlisted files are omitted.
+pub(crate) fn current_passages(
     root: &Root,
     graph: &Arc<TagGraph>,
     places: &[ChunkLocation],
@@ -236,28 +234,28 @@ pub(crate) fn passages_now(
 ) -> Vec<ContextChunk> {
     let is_listed = |place: &ChunkLocation| graph.index().file_at(&place.path).is_some();
     let may = |place: &&ChunkLocation| is_listed(place) && !chat(&place.path) && !is_secret_name(&place.path);
-    let mut files: HashMap<&str, Option<FileNow>> = HashMap::new();
+    let mut files: HashMap<&str, Option<CurrentFile>> = HashMap::new();
     let mut passages = Vec::new();
     for place in places.iter().filter(may) {
-        let read = || rhumb_workspace::read(root, &place.path).ok().map(|snapshot| FileNow::new(snapshot.text));
+        let read = || rhumb_workspace::read(root, &place.path).ok().map(|snapshot| CurrentFile::new(snapshot.text));
         let file = files.entry(&place.path).or_insert_with(read);
         passages.extend(file.as_mut().and_then(|file| file.cut(place)));
     }
     ranked(passages)
 }
 
-/// A file, parsed when something in it has changed.
-struct FileNow {
+/// A file, parsed when a passage in it has changed.
+struct CurrentFile {
     text: Arc<str>,
     parsed: Option<SourceFile>,
 }
 
-impl FileNow {
+impl CurrentFile {
     fn new(text: Arc<str>) -> Self {
         Self { text, parsed: None }
     }
 
-    /// The lines of a place; those of its definition, wherever that is, if they are not what they were.
+    /// The passage at a location, or that of its definition if the text there has changed.
     fn cut(&mut self, place: &ChunkLocation) -> Option<ContextChunk> {
         let there = ContextChunk::cut(place, &self.text);
         let is_same = |passage: &ContextChunk| passage.location.hash == place.hash;
@@ -284,10 +282,10 @@ fn anchor(entry: &IndexedDefinition<'_>) -> Anchor {
     Anchor { symbol: entry.name().to_owned(), container, line, end_line: entry.end_line().max(line) }
 }
 
-/// A question on one short line.
-fn in_notice(question: &str) -> String {
+/// A question shortened to one line.
+fn shortened(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(IN_NOTICE).collect();
+    let short: String = line.chars().take(MAX_NOTICE_CHARS).collect();
     if short.len() < line.len() { short + "…" } else { short }
 }
 
@@ -304,17 +302,17 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_as_they_were_are_not_looked_for() {
-        let (place, mut file) = (place_of_b(), FileNow::new(TEXT.into()));
+    fn unchanged_lines_need_no_parsing() {
+        let (place, mut file) = (place_of_b(), CurrentFile::new(TEXT.into()));
         assert_eq!(file.cut(&place).unwrap().location, place);
         assert!(file.parsed.is_none());
     }
 
     #[test]
-    fn lines_that_moved_are_found_with_their_definition_before_the_map_knows() {
-        let mut file = FileNow::new(format!("import os\n\n{}", TEXT.replace("2", "20")).into());
+    fn moved_lines_are_found_by_their_definition() {
+        let mut file = CurrentFile::new(format!("import os\n\n{}", TEXT.replace("2", "20")).into());
         let now = file.cut(&place_of_b()).unwrap();
         assert_eq!((now.location.label().as_str(), now.text.as_str()), ("x.py:7-8", "def b():\n    return 20"));
-        assert_eq!(FileNow::new("pass\n".into()).cut(&place_of_b()), None, "what is gone is left out");
+        assert_eq!(CurrentFile::new("pass\n".into()).cut(&place_of_b()), None, "what is gone is left out");
     }
 }

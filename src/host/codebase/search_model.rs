@@ -1,5 +1,5 @@
-//! The steps of a search that a model helps with, each where the settings want it. What it fails at is left out and message: a search
-//! without help is still a search.
+//! The optional steps of a codebase search that a model helps with. If a step fails, a note is added and the search goes on without
+//! it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,36 +8,35 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::super::history_summary::answer;
-use super::super::{ModelClient, RequestEnv};
-use super::{PassageSource, SearchEvent, on_blocking_thread, searched};
+use super::{PassageSource, SearchEvent, on_blocking_thread, search};
 use crate::config::CodebaseSettings;
+use crate::host::history_summary::answer;
+use crate::host::{ModelClient, RequestEnv};
 use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
-use rhumb_llm::Request;
 use rhumb_llm::models::{Dollars, estimate};
-use rhumb_llm::{Message, Role};
+use rhumb_llm::{Message, Request, Role};
 use rhumb_session::{Failure, SearchStep};
 use rhumb_tokens::TokenCounter as _;
 
-/// How long one step may take: somebody waits for the answer behind it.
+/// Maximum time for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-/// Tokens that a step is expected to write at most, for the spending cap.
+/// Expected maximum output of a step in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
-/// Hits that the second guess is shown.
-const SHOWN: usize = 5;
+/// Number of hits that the second hypothesis is based on.
+const SHOWN_HITS: usize = 5;
 
-/// Whether any step is wanted.
-pub fn is_wanted(settings: &CodebaseSettings) -> bool {
+/// Whether the settings enable any step.
+pub fn is_enabled(settings: &CodebaseSettings) -> bool {
     settings.planning || settings.hyde || settings.rerank
 }
 
-/// ModelRole helps.
+/// The model that helps with searches.
 pub struct Assistant<'a> {
-    /// Whom to ask.
+    /// The model.
     pub client: &'a ModelClient,
-    /// The settings and our words.
+    /// The request environment.
     pub env: &'a RequestEnv,
-    /// What may still be spent; `None` for as much as it takes.
+    /// Remaining budget of the spending cap; `None` without a cap.
     pub allowance: Option<Dollars>,
 }
 
@@ -46,9 +45,9 @@ pub(super) struct SearchHelp<'a> {
     assistant: Assistant<'a>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<SearchEvent>,
-    /// Whether the model failed to answer: it is not asked again for this search.
+    /// Whether the model failed. It is not asked again during this search.
     is_off: bool,
-    /// What could not be done.
+    /// Notes about failed steps.
     pub(super) notes: Vec<Failure>,
 }
 
@@ -59,57 +58,57 @@ impl<'a> Assistant<'a> {
 }
 
 impl SearchHelp<'_> {
-    /// Adds what the model says to look for.
+    /// Adds the search hints of the model.
     pub(super) async fn plan(&mut self, question: &mut Question) {
         if !self.settings().planning {
             return;
         }
-        let asked = self.message("search-plan", &question.text);
-        let Some(reply) = self.ask(SearchStep::Planning, vec![asked]).await else { return };
+        let message = self.prompt("search-plan", &question.text);
+        let Some(reply) = self.ask(SearchStep::Planning, vec![message]).await else { return };
         match SearchPlan::read(&reply) {
             Some(plan) => question.hints.extend(plan.hints()),
-            None => self.note("The plan of the search could not be read, so it was searched without one."),
+            None => self.note("The search plan of the model is invalid and was not used."),
         }
     }
 
-    /// Adds the words of code that the model makes up: once from the question alone, and once more from what that finds.
+    /// Adds hypothetical code by the model: first for the question alone, then with the hits of the first.
     pub(super) async fn hypothesize(&mut self, question: &mut Question, source: &Arc<PassageSource>) {
         if !self.settings().hyde {
             return;
         }
-        let mut said = vec![self.message("search-guess", &question.text)];
-        let Some(reply) = self.ask(SearchStep::Hypothesizing, said.clone()).await else { return };
+        let mut messages = vec![self.prompt("search-guess", &question.text)];
+        let Some(reply) = self.ask(SearchStep::Hypothesizing, messages.clone()).await else { return };
         let Some(first) = hypothesis(&reply) else {
-            return self.note("The guess at the code is empty, so it was searched without one.");
+            return self.note("The hypothetical code of the model is empty and was not used.");
         };
-        let guessed = Question { text: format!("{}\n{first}", question.text), ..question.clone() };
-        let hits = searched(source, &guessed, &mut self.notes).await;
+        let extended = Question { text: format!("{}\n{first}", question.text), ..question.clone() };
+        let hits = search(source, &extended, &mut self.notes).await;
         let (source, asked) = (Arc::clone(source), question.text.clone());
         let shown = on_blocking_thread(move || {
-            let best = hits.get(..SHOWN.min(hits.len())).unwrap_or_default();
-            source.written(&source.answering(&asked, best).locations)
+            let best = hits.get(..SHOWN_HITS.min(hits.len())).unwrap_or_default();
+            source.written(&source.passages_for_question(&asked, best).locations)
         });
         let shown = match shown.await {
             Ok(shown) => shown,
             Err(failure) => return self.notes.push(failure),
         };
-        said.push(Message::new(Role::Assistant, reply));
-        said.push(self.message("search-guess-again", &shown));
-        let second = self.ask(SearchStep::HypothesizingAgain, said).await.and_then(|reply| hypothesis(&reply));
+        messages.push(Message::new(Role::Assistant, reply));
+        messages.push(self.prompt("search-guess-again", &shown));
+        let second = self.ask(SearchStep::HypothesizingAgain, messages).await.and_then(|reply| hypothesis(&reply));
         question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
     }
 
-    /// Puts the hits in the order that the model says.
+    /// Orders the hits by relevance, as the model says.
     pub(super) async fn rerank(&mut self, question: &str, hits: &mut Vec<Hit>) {
         let cards = rerank_list(hits);
         if !self.settings().rerank || cards.is_empty() {
             return;
         }
-        let asked = self.message("search-order", &format!("{question}\n\n{cards}"));
-        let Some(reply) = self.ask(SearchStep::Reranking, vec![asked]).await else { return };
+        let message = self.prompt("search-order", &format!("{question}\n\n{cards}"));
+        let Some(reply) = self.ask(SearchStep::Reranking, vec![message]).await else { return };
         match reranked(&reply, hits) {
             Some(ordered) => *hits = ordered,
-            None => self.note("The order of the files could not be read, so that of the search counts."),
+            None => self.note("The order of the model is invalid and was not used."),
         }
     }
 
@@ -117,8 +116,8 @@ impl SearchHelp<'_> {
         &self.assistant.env.settings.codebase
     }
 
-    /// One of our prompts and what it is about, as one message: some servers want turns to alternate.
-    fn message(&self, prompt: &str, about: &str) -> Message {
+    /// A prompt and its subject as one message, because some servers require alternating roles.
+    fn prompt(&self, prompt: &str, about: &str) -> Message {
         Message::new(Role::User, format!("{}\n\n{about}", self.assistant.env.prompts.text(prompt)))
     }
 
@@ -126,25 +125,25 @@ impl SearchHelp<'_> {
         self.notes.push(Failure { message: message.into(), hint: String::new() });
     }
 
-    /// Asks the model; nothing where it gives no answer, which is message.
-    async fn ask(&mut self, step: SearchStep, said: Vec<Message>) -> Option<String> {
+    /// Asks the model. After an error, a note is added.
+    async fn ask(&mut self, step: SearchStep, messages: Vec<Message>) -> Option<String> {
         if self.is_off {
             return None;
         }
         let Assistant { client, env, allowance } = &self.assistant;
         let counter = env.counter(&client.facts);
-        let tokens = said.iter().map(|message| counter.count(&message.content)).sum();
+        let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
         let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
         if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
             self.is_off = true;
-            self.note("The search goes without help, which would pass the spending cap.");
+            self.note("The model did not help with the search, because that would exceed the spending cap.");
             return None;
         }
-        // Nobody waits any more when this fails.
+        // Fails only when the search was cancelled.
         self.events.send(SearchEvent::Status(step)).await.ok();
-        let request = Request { model: client.model.clone(), messages: said, tokens, ..Request::default() };
-        let answered = timeout(STEP_TIMEOUT, answer(client, request, self.cancel)).await;
-        let (result, spent) = match answered {
+        let request = Request { model: client.model.clone(), messages, tokens, ..Request::default() };
+        let answer = timeout(STEP_TIMEOUT, answer(client, request, self.cancel)).await;
+        let (result, spent) = match answer {
             Ok((text, spent)) => (text.map_err(|error| Failure::from(&error).message), spent),
             Err(_) => (Err(format!("it took more than {} seconds.", STEP_TIMEOUT.as_secs())), None),
         };
@@ -156,7 +155,7 @@ impl SearchHelp<'_> {
         result
             .map_err(|why| {
                 self.is_off = true;
-                self.note(&format!("The search goes without the help of a model: {why}"));
+                self.note(&format!("The model did not help with the search: {why}"));
             })
             .ok()
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio_util::sync::CancellationToken;
 
 use super::history_summary::separate_weak_client;
-use super::survey::surveying::head_line;
+use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};
 use super::{Host, ModelClient, caught, lock};
 use message::commit_messages;

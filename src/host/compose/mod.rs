@@ -6,8 +6,8 @@ pub(super) mod request_env;
 
 use std::sync::Arc;
 
-use super::attachments::picture_refusal;
-use super::codebase::passages_now;
+use super::attachments::image_refusal;
+use super::codebase::current_passages;
 use map_cache::MapCache;
 use request_env::RequestEnv;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
@@ -66,7 +66,8 @@ pub fn compose(
     let source = source.filter(|_| !is_mapless);
     let map_tokens = if is_mapless { Some(0) } else { spec.map.tokens.or(settings.map_tokens) };
     let in_chat = |path: &str| files.iter().any(|file| file.path == path);
-    let passages = source.map(|source| passages_now(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
+    let passages =
+        source.map(|source| current_passages(root, source.graph, &spec.passages, &in_chat)).unwrap_or_default();
     let draft = draft_for(spec, passages.is_empty(), prompts);
     let has_chat_files = files.iter().any(|file| !file.read_only);
     let overrides =
@@ -139,7 +140,7 @@ impl ChatContents {
             }
         }
         for picture in &spec.images {
-            match picture_refusal(&picture.bytes, model) {
+            match image_refusal(&picture.bytes, model) {
                 None => contents.images.push(picture.clone()),
                 Some(reason) => contents.unreadable.push((picture.name.clone(), reason)),
             }
@@ -158,7 +159,7 @@ impl ChatContents {
     fn add_image(&mut self, root: &Root, path: &str, model: &Model, reason: &str) {
         let bytes = rhumb_workspace::read_raw(root, path).unwrap_or_default();
         match image_type(&bytes) {
-            Some(media_type) => match picture_refusal(&bytes, model) {
+            Some(media_type) => match image_refusal(&bytes, model) {
                 None => {
                     let (name, media_type) = (path.to_owned(), media_type.to_owned());
                     self.images.push(Image { name, media_type, bytes: bytes.into() });

@@ -52,7 +52,7 @@ impl IndexStatus {
         let off = settings.embeddings.source == EmbeddingsSource::Off;
         let model = match embedder {
             Ok(embedder) => Ok(embedder.identity().to_owned()),
-            Err(error) if off => Err(("none: the search is by words only".into(), error.hint())),
+            Err(error) if off => Err(("none: the search is by words alone".into(), error.hint())),
             Err(error) => Err((error.to_string(), error.hint())),
         };
         let store = VectorStore::open_existing(folder)?;

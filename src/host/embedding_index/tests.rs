@@ -106,8 +106,8 @@ impl Place {
 
     fn index(&self, survey: &Survey, before: Option<&PassageVectors>, embedder: &Tiny) -> Result<Indexed, IndexError> {
         let root = self.root();
-        let order = IndexRequest { root: &root, survey, before, embedder, folder: self.store.path(), embed: true };
-        index(order, &IndexControl::default(), &|_| {}).now_or_never().unwrap()
+        let request = IndexRequest { root: &root, survey, before, embedder, folder: self.store.path(), embed: true };
+        index(request, &IndexControl::default(), &|_| {}).now_or_never().unwrap()
     }
 }
 
@@ -227,7 +227,7 @@ fn what_was_embedded_before_a_failure_is_kept() {
 fn an_index_that_is_stopped_says_so_and_one_that_rests_goes_on() {
     let place = Place::with(&[("a.rs", &function("send", "backoff"))]);
     let (survey, root, embedder) = (place.survey(None), place.root(), Tiny::new("tiny"));
-    let order = IndexRequest {
+    let request = IndexRequest {
         root: &root,
         survey: &survey,
         before: None,
@@ -237,12 +237,12 @@ fn an_index_that_is_stopped_says_so_and_one_that_rests_goes_on() {
     };
     let control = IndexControl::default();
     control.pause(true);
-    let mut resting = Box::pin(index(order, &control, &|_| {}));
+    let mut resting = Box::pin(index(request, &control, &|_| {}));
     assert!(resting.as_mut().now_or_never().is_none());
     control.pause(false);
     assert_eq!(resting.as_mut().now_or_never().unwrap().unwrap().vectors.len(), 1);
     control.cancel();
-    let stopped = index(order, &control, &|_| {}).now_or_never().unwrap();
+    let stopped = index(request, &control, &|_| {}).now_or_never().unwrap();
     assert!(matches!(stopped, Err(IndexError::Cancelled)));
 }
 
@@ -260,7 +260,7 @@ fn a_database_that_is_damaged_under_way_is_set_aside_and_made_anew() {
 fn an_estimate_counts_what_is_new_and_embeds_nothing() {
     let place = Place::with(&[("a.rs", &function("send", "backoff")), ("b.rs", &function("look", "chart"))]);
     let (survey, root, embedder) = (place.survey(None), place.root(), Tiny::new("tiny"));
-    let order = IndexRequest {
+    let request = IndexRequest {
         root: &root,
         survey: &survey,
         before: None,
@@ -268,12 +268,12 @@ fn an_estimate_counts_what_is_new_and_embeds_nothing() {
         folder: place.store.path(),
         embed: true,
     };
-    let all = estimate(order, &IndexControl::default()).unwrap();
+    let all = estimate(request, &IndexControl::default()).unwrap();
     assert_eq!((all.files, all.texts), (2, 2));
     assert!(all.tokens > 20, "{all:?}");
     assert!(embedder.given().is_empty() && !VectorStore::path_in(place.store.path()).exists());
     place.index(&survey, None, &embedder).unwrap();
-    assert_eq!(estimate(order, &IndexControl::default()).unwrap(), IndexEstimate::default());
+    assert_eq!(estimate(request, &IndexControl::default()).unwrap(), IndexEstimate::default());
 }
 
 /// One thing that happens to a file.

@@ -1,5 +1,4 @@
-//! Whether all that the program needs on this machine is there: looked at piece by piece, each with what to do about it. No key is
-//! shown, only where it would come from.
+//! `rhumb doctor` and `/doctor`: checks of the installation, each with a hint. Keys are not shown, only their sources.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,22 +20,22 @@ use rhumb_text::byte_size;
 use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
 
-/// How long a model server may take to say which models it has.
+/// Maximum time for a model server to list its models.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How a piece is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Health {
-    /// As it should be.
+    /// It works.
     Good,
-    /// Something that one may want and that is not there.
+    /// Something optional is missing.
     Lacking,
-    /// Something that does not work.
+    /// It does not work.
     Bad,
 }
 
 impl Health {
-    /// The stable name.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -54,16 +53,16 @@ impl Health {
     }
 }
 
-/// One piece, looked at.
+/// A check with its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What.
+    /// The subject.
     pub name: String,
-    /// How it is.
+    /// The result.
     pub health: Health,
-    /// In words.
+    /// The result as text.
     pub text: String,
-    /// What to do; may be empty.
+    /// What to do next; may be empty.
     pub hint: String,
 }
 
@@ -77,12 +76,12 @@ impl Check {
     }
 }
 
-/// The checks as a text to read.
+/// The checks as text.
 pub fn checks_text(checks: &[Check]) -> String {
     let wide = checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for Check { name, health, text: told, hint } in checks {
-        let _ = writeln!(text, "{} {name:<wide$}  {told}", health.mark());
+    for Check { name, health, text: result, hint } in checks {
+        let _ = writeln!(text, "{} {name:<wide$}  {result}", health.mark());
         if !hint.is_empty() {
             let _ = writeln!(text, "  {:<wide$}  → {hint}", "");
         }
@@ -90,7 +89,7 @@ pub fn checks_text(checks: &[Check]) -> String {
     text
 }
 
-/// Looks at everything but the model's server. Runs `git` and `ctags` to ask for their versions, and nothing else.
+/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`.
 pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
     checks.extend(terminal.iter().map(terminal_check));
@@ -109,10 +108,10 @@ pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> 
     checks
 }
 
-/// What the face tells under this name does not count as it is written.
+/// The name of a check for errors in the key bindings, which the front end provides.
 pub const KEYS: &str = "key bindings";
 
-/// What the face tells of the terminal where the environment names none.
+/// The text of the front end if `TERM` is not set.
 const NO_TERMINAL: &str = "TERM is not set";
 
 fn terminal_check((name, text): &(String, String)) -> Check {
@@ -121,25 +120,25 @@ fn terminal_check((name, text): &(String, String)) -> Check {
     }
     match name.as_str() {
         "terminal" if text == NO_TERMINAL => {
-            Check::new(name, Health::Lacking, text, "The full screen needs a terminal; rhumb --plain talks in lines.")
+            Check::new(name, Health::Lacking, text, "The full-screen app needs a terminal; rhumb --plain does not.")
         }
         "locale" if !text.to_uppercase().replace('-', "").contains("UTF8") => {
-            let hint = "The screen is drawn in UTF-8. If signs come out wrong, set LANG, to C.UTF-8 for instance.";
+            let hint = "The screen is drawn in UTF-8. If characters are wrong, set LANG, for instance to C.UTF-8.";
             Check::new(name, Health::Lacking, text, hint)
         }
         _ => Check::good(name, text),
     }
 }
 
-/// ModelRole makes embeddings. A model on this machine is opened; a server is not asked, nor a key looked for.
+/// The embedding model. A local model is loaded; a server is not contacted.
 fn embeddings(settings: &Settings) -> Check {
     const NAME: &str = "embeddings";
     let lacking = |error: &IndexError| Check::new(NAME, Health::Lacking, format!("{error}."), error.hint());
     match (settings.embeddings.source, &settings.embeddings.model) {
-        (EmbeddingsSource::Off, _) => Check::good(NAME, "off: passages are searched by words alone"),
+        (EmbeddingsSource::Off, _) => Check::good(NAME, "off: the search is by words alone"),
         (EmbeddingsSource::Remote, None) => lacking(&IndexError::NoServer),
         (EmbeddingsSource::Remote, Some(model)) => {
-            Check::good(NAME, format!("{model} at its server; rhumb index shows more"))
+            Check::good(NAME, format!("{model} on a server; rhumb index shows more"))
         }
         (EmbeddingsSource::Local, _) => match embedder(settings) {
             Ok(Some(embedder)) => Check::good(NAME, embedder.identity()),
@@ -149,67 +148,62 @@ fn embeddings(settings: &Settings) -> Check {
     }
 }
 
-/// The version, the build and the machine.
+/// The version, build and machine.
 pub fn version() -> String {
     format!("rhumb {} on {} {}", Build::this().short(), std::env::consts::OS, std::env::consts::ARCH)
 }
 
 fn repository(root: &Root) -> Check {
-    let place = root.path().display();
+    let path = root.path().display();
     match root.kind() {
-        RootKind::Git => Check::good("repository", format!("{place}, in git")),
+        RootKind::Git => Check::good("repository", format!("{path}, in git")),
         RootKind::Bare => {
-            let text = format!("{place}, a bare repository: it has no files to work on");
+            let text = format!("{path}, a bare repository without files");
             Check::new("repository", Health::Lacking, text, "Start rhumb in a clone or a worktree of it.")
         }
         RootKind::Directory => {
-            let text = format!("{place}, which is not in git");
-            Check::new(
-                "repository",
-                Health::Lacking,
-                text,
-                "git init starts a repository, so that writes are committed.",
-            )
+            let text = format!("{path}, not in git");
+            Check::new("repository", Health::Lacking, text, "With git init, writes are committed.")
         }
     }
 }
 
-/// The first line of what a program says of itself.
-fn says(program: &str, arguments: &[&str]) -> Option<String> {
+/// The first line of a program's output.
+fn first_output_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
     Some(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn tool(program: &str, argument: &str, without: &str) -> Check {
-    match says(program, &[argument]) {
+    match first_output_line(program, &[argument]) {
         Some(line) => Check::good(program, line),
-        None => Check::new(program, Health::Lacking, format!("there is no {program} on the PATH"), without),
+        None => Check::new(program, Health::Lacking, format!("not found on the PATH"), without),
     }
 }
 
 fn ctags() -> Check {
     if has_ctags() {
-        // The options of a folder would answer in its place.
-        return Check::good("ctags", says("ctags", &["--options=NONE", "--version"]).unwrap_or_default());
+        // Without options files, which could change the output.
+        return Check::good("ctags", first_output_line("ctags", &["--options=NONE", "--version"]).unwrap_or_default());
     }
     let text = format!(
-        "not here, and not needed: {} languages are read by grammars of our own, files of others word by word",
+        "not found, and optional: {} languages have grammars, other files are indexed by words",
         Language::all().count()
     );
-    Check::new("ctags", Health::Lacking, text, "universal-ctags, built with JSON, finds definitions in those others.")
+    Check::new("ctags", Health::Lacking, text, "universal-ctags with JSON support finds definitions in other files.")
 }
 
 fn editor(settings: &Settings) -> Check {
     let Some(line) = named_editor(settings.editor.as_deref(), |name| std::env::var(name).ok()) else {
-        let hint = "Set $EDITOR, or editor in rhumb.toml, for /editor.";
-        return Check::new("editor", Health::Lacking, "no editor is named", hint);
+        let hint = "Set $EDITOR, or editor in rhumb.toml, to use /editor.";
+        return Check::new("editor", Health::Lacking, "no editor is set", hint);
     };
     let words = shell_words::split(&line).unwrap_or_default();
     match words.first().filter(|program| is_on_path(program)) {
         Some(_) => Check::good("editor", line),
         None => {
-            Check::new("editor", Health::Bad, format!("{line} is not on the PATH"), "Correct $EDITOR or install it.")
+            Check::new("editor", Health::Bad, format!("{line} is not on the PATH"), "Correct $EDITOR, or install it.")
         }
     }
 }
@@ -219,7 +213,7 @@ fn is_on_path(program: &str) -> bool {
     Path::new(program).is_file() || std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// Where a key would come from, for each provider.
+/// The source of the key of each provider.
 fn keys(settings: &Settings) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut missing = Vec::new();
@@ -237,7 +231,7 @@ fn keys(settings: &Settings) -> Vec<Check> {
         }
     }
     if checks.is_empty() {
-        let text = format!("there is none for any of {}", missing.join(", "));
+        let text = format!("no key for {}", missing.join(", "));
         let hint = "Without a model, /copy-context and /paste work; /servers looks for a model server on this machine.";
         checks.push(Check::new("keys", Health::Lacking, text, hint));
     }
@@ -249,16 +243,15 @@ fn key_of(settings: &Settings, name: &str, model: &str) -> Check {
     match settings.endpoint_without_key(model) {
         Ok(Some(endpoint)) => match endpoint.key_source {
             Some(source) => Check::good(&title, format!("from {source}")),
-            None => Check::new(&title, Health::Lacking, "there is none, so none is sent", ""),
+            None => Check::new(&title, Health::Lacking, "none, so none is sent", ""),
         },
-        Ok(None) => Check::new(&title, Health::Lacking, "there is none", ""),
-        Err(_) if is_unused(settings, name) => Check::new(&title, Health::Lacking, "there is none", ""),
+        Ok(None) => Check::new(&title, Health::Lacking, "none", ""),
+        Err(_) if is_unused(settings, name) => Check::new(&title, Health::Lacking, "none", ""),
         Err(error) => Check::new(&title, Health::Bad, format!("{error}."), error.hint()),
     }
 }
 
-/// Whether it is one of those where everybody has an address of their own, and nobody here has begun to use it: not even a key
-/// is set.
+/// Whether a provider without a fixed address is not used here: neither an address nor a key is set.
 fn is_unused(settings: &Settings, name: &str) -> bool {
     let is_set = |variable: &&str| std::env::var_os(variable).is_some_and(|value| !value.is_empty());
     let preset = PRESETS.iter().find(|preset| preset.name == name && preset.base_url.is_none());
@@ -266,14 +259,14 @@ fn is_unused(settings: &Settings, name: &str) -> bool {
         && !settings.providers.entries.contains_key(name)
 }
 
-/// Whether the user's folders can be written to, and how large they are.
+/// Whether the folders of the user are writable, and their size.
 fn folders(env: &RequestEnv) -> Vec<Check> {
     let Settings { state_folder, cache_folder, .. } = &env.settings;
     let config = env.settings_file.as_deref().and_then(Path::parent).map(|folder| match folder.is_dir() {
         true => Check::good("settings", folder.display().to_string()),
-        false => Check::good("settings", format!("{} (not there; nothing needs it)", folder.display())),
+        false => Check::good("settings", format!("{} (does not exist; optional)", folder.display())),
     });
-    // Without a journal no write can be undone; a cache is made anew.
+    // Without a state folder no write can be undone; the cache is optional.
     let kept = [
         ("state", "XDG_STATE_HOME", state_folder, Health::Bad),
         ("cache", "XDG_CACHE_HOME", cache_folder, Health::Lacking),
@@ -281,40 +274,35 @@ fn folders(env: &RequestEnv) -> Vec<Check> {
     let kept = kept.into_iter().map(|(name, variable, folder, without)| match folder {
         Some(folder) => writable(name, folder),
         None => {
-            let hint = format!("Set {variable} to a folder of your own; without any, set HOME.");
-            Check::new(name, without, "there is no folder of yours, so nothing is kept", hint)
+            let hint = format!("Set {variable} or HOME.");
+            Check::new(name, without, "there is no folder, so nothing is saved", hint)
         }
     });
     config.into_iter().chain(kept).collect()
 }
 
-/// Whether something can be kept in a folder, or where it would be made. Nothing is left behind there.
+/// Whether a folder, or its nearest existing parent, is writable. Leaves no file behind.
 fn writable(name: &str, folder: &Path) -> Check {
-    let place = folder.display();
-    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
-    match tempfile::tempfile_in(there) {
-        Ok(_) if there == folder => Check::good(name, format!("{place}, {}", size(folder))),
-        Ok(_) => Check::good(name, format!("{place} (not there yet)")),
+    let path = folder.display();
+    let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    match tempfile::tempfile_in(existing) {
+        Ok(_) if existing == folder => Check::good(name, format!("{path}, {}", size(folder))),
+        Ok(_) => Check::good(name, format!("{path} (does not exist yet)")),
         Err(error) => {
-            let text = format!("{place} cannot be written to: {error}");
-            Check::new(
-                name,
-                Health::Bad,
-                text,
-                "Check the permissions and the space there; until then nothing is kept.",
-            )
+            let text = format!("{path} is not writable: {error}");
+            Check::new(name, Health::Bad, text, "Check its permissions and free space. Until then nothing is saved.")
         }
     }
 }
 
-/// Days after which a list of models is old: by then there are new ones, and other prices.
+/// Age in days at which a model list is outdated.
 const OLD_AFTER_DAYS: u64 = 90;
 
-/// The youngest list of models, which is old if it is from before the day `old`.
+/// The newest model list. It is outdated if it is older than the date `old`.
 fn model_list(catalog: &Catalog, old: &str) -> Check {
     const NAME: &str = "models";
     let Some((list, source)) = catalog.lists().max_by(|(a, _), (b, _)| a.date.cmp(&b.date)) else {
-        return Check::new(NAME, Health::Lacking, "there is no list of models", REFRESH);
+        return Check::new(NAME, Health::Lacking, "there is no model list", REFRESH);
     };
     let text = format!("{} in the {} list of {}", list.models.len(), source.name(), list.date);
     match list.date.as_str() < old {
@@ -323,13 +311,13 @@ fn model_list(catalog: &Catalog, old: &str) -> Check {
     }
 }
 
-const REFRESH: &str = "rhumb models --refresh fetches the public lists; windows and prices may have changed.";
+const REFRESH: &str = "rhumb models --refresh fetches current lists with windows and prices.";
 
-/// Whether the sessions of this repository can be read. A damaged database stays where it is.
+/// Whether the sessions of this repository can be read. A damaged database is not changed.
 fn sessions(root: &Root, settings: &Settings) -> Check {
     const NAME: &str = "sessions";
     let Some(state) = settings.state_folder.as_deref().filter(|_| settings.sessions) else {
-        return Check::good(NAME, "not kept, as the settings say");
+        return Check::good(NAME, "off in the settings");
     };
     let count = |folder: &Path| match SessionStore::open_existing(folder)? {
         Some(store) => Ok(store.list("")?.len()),
@@ -338,17 +326,17 @@ fn sessions(root: &Root, settings: &Settings) -> Check {
     match count(&sessions_folder(state, root.path())) {
         Ok(count) => Check::good(NAME, format!("{count} of this repository")),
         Err(error) if error.is_damage() => {
-            let hint = "The next start moves it aside, as it is, and begins a new one.";
+            let hint = "The next start moves it aside and creates a new one.";
             Check::new(NAME, Health::Bad, format!("{error}."), hint)
         }
         Err(error) => Check::new(NAME, Health::Bad, format!("{error}."), error.hint()),
     }
 }
 
-/// Files and folders that are measured: a look must not take long, however much there is.
+/// Maximum number of entries that are counted for the size of a folder, to limit the time.
 const MAX_MEASURED_ENTRIES: usize = 20_000;
 
-/// How large a folder is, in words. Links are not followed.
+/// The size of a folder as text. Links are not followed.
 fn size(folder: &Path) -> String {
     let mut bytes = 0;
     let walk = WalkBuilder::new(folder).standard_filters(false).build();
@@ -361,31 +349,30 @@ fn size(folder: &Path) -> String {
     byte_size(bytes)
 }
 
-/// Asks the model's server which models it has: that it answers, and takes the key. `None` stands for no connection.
+/// Checks that the model server answers and accepts the key, by listing its models.
 pub async fn server_check(client: Option<&ModelClient>) -> Check {
     const NAME: &str = "model server";
     let Some(client) = client else {
-        let hint = "Start with --base-url and --model, or set a provider's key; /servers in the app looks for a server on this machine.";
+        let hint = "Start with --base-url and --model, or set a provider's key. /servers in the app finds a server on this machine.";
         return Check::new(NAME, Health::Lacking, "no model is connected", hint);
     };
-    let who = client.provider.name();
+    let server = client.provider.name();
     match tokio::time::timeout(SERVER_TIMEOUT, client.provider.models()).await {
-        Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{who} is connected")),
+        Ok(Ok(models)) if models.is_empty() => Check::good(NAME, format!("{server} is connected")),
         Ok(Ok(models)) if is_listed(&client.model, &models) => {
             let noun = if models.len() == 1 { "model" } else { "models" };
-            Check::good(NAME, format!("{who} answers, with {} {noun}", models.len()))
+            Check::good(NAME, format!("{server} answers and lists {} {noun}", models.len()))
         }
         Ok(Ok(models)) => {
-            let text =
-                format!("{who} answers; {} is not among the {} models that it lists", client.model, models.len());
+            let text = format!("{server} answers, but {} is not among its {} models", client.model, models.len());
             Check::new(NAME, Health::Lacking, text, "/models lists them.")
         }
         Ok(Err(LlmError::NotFound { .. } | LlmError::BadRequest { .. })) => {
-            Check::good(NAME, format!("{who} answers; it has no list of models"))
+            Check::good(NAME, format!("{server} answers and has no model list"))
         }
-        Ok(Err(error)) => Check::new(NAME, Health::Bad, format!("{who}: {error}"), error.hint()),
+        Ok(Err(error)) => Check::new(NAME, Health::Bad, format!("{server}: {error}"), error.hint()),
         Err(_) => {
-            let text = format!("{who} did not answer within {} s", SERVER_TIMEOUT.as_secs());
+            let text = format!("{server} did not answer within {} s", SERVER_TIMEOUT.as_secs());
             Check::new(NAME, Health::Bad, text, "Check the network, the address and the proxy.")
         }
     }
@@ -410,13 +397,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_told() {
+    fn a_folder_that_cannot_be_created_is_bad() {
         let file = tempfile::NamedTempFile::new().unwrap();
         assert_eq!(writable("state", &file.path().join("below")).health, Health::Bad);
     }
 
     #[test]
-    fn a_terminal_or_locale_that_is_not_set_is_no_praise() {
+    fn a_terminal_or_locale_that_is_not_set_is_lacking() {
         let health = |name: &str, text: &str| terminal_check(&(name.to_owned(), text.to_owned())).health;
         assert_eq!(health("terminal", "TERM is not set"), Health::Lacking);
         assert_eq!(health("terminal", "xterm-256color"), Health::Good);
@@ -429,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_models_from_long_ago_is_told() {
+    fn an_outdated_model_list_is_reported() {
         let catalog = Catalog::bundled();
         let date = catalog.lists().next().map(|(list, _)| list.date.clone()).unwrap();
         assert_eq!(model_list(&catalog, &date).health, Health::Good);
@@ -438,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_sessions_are_told_and_left_where_they_are() {
+    fn damaged_sessions_are_reported_and_not_changed() {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = Root::at(folder.path()).unwrap();
         let settings = Settings { state_folder: Some(state.path().to_owned()), ..Settings::default() };
@@ -456,7 +443,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_connection_is_nothing_bad() {
+    async fn a_missing_connection_is_lacking() {
         assert_eq!(server_check(None).await.health, Health::Lacking);
     }
 }

@@ -1,9 +1,8 @@
-//! Looks things up for commands that only show something, and for completion. Each effect is answered by exactly one report.
+//! Lookups for commands that only show something, and for completion. Each effect has exactly one response.
 
 pub(super) mod doctor;
 mod setting_rows;
 
-use rhumb_session::SettingKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -14,21 +13,21 @@ use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, wri
 use doctor::{checks_text, checkup, server_check, version};
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{
-    ClipboardText, CustomCommands, EffectKind, Level, LookupEffect, LookupResponse, ModelRole, ModelRow, Page, Response,
+    ClipboardText, CustomCommands, EffectKind, Level, LookupEffect, LookupResponse, ModelRole, ModelRow, Page,
+    Response, SettingKind,
 };
 use setting_rows::setting_rows;
 
-/// How long the model's server may take to say which models it has.
+/// Maximum time for the server to list its models.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Names of one folder that are completed from.
+/// Maximum number of names in a folder for completion.
 const MAX_NAMES: usize = 2_000;
 
-/// Characters of one error that go into a report of a fault.
+/// Maximum length of an error in a bug report, in characters.
 const MAX_ERROR_CHARS: usize = 300;
 
 impl Host {
-    /// Looks something up and reports it.
     pub(super) fn look_up(self, effect: LookupEffect) {
         match effect {
             LookupEffect::Models { choose } => {
@@ -47,7 +46,7 @@ impl Host {
                     });
                 });
             }
-            LookupEffect::Model { role, name } => self.respond_with(move |host| host.model_for(role, &name)),
+            LookupEffect::Model { role, name } => self.respond_with(move |host| host.model_message(role, &name)),
             LookupEffect::Settings { only, chosen } => {
                 self.respond_with(move |host| {
                     let env = &host.shared.env;
@@ -59,7 +58,7 @@ impl Host {
                 let result = match host.shared.env.settings_file.as_deref() {
                     Some(file) => write_setting(file, &name, value.as_deref())
                         .map(|(file, line)| format!("{}:{line}", file.display())),
-                    None => Err("no settings are written here".to_owned()),
+                    None => Err("settings cannot be saved here".to_owned()),
                 };
                 LookupResponse::SettingSaved { name, result }
             }),
@@ -72,9 +71,9 @@ impl Host {
             LookupEffect::AgentsFile(effect) => self.propose_agents_file(*effect),
             LookupEffect::Trust => self.respond_with(|host| trust_page(&host.shared.env.settings)),
             LookupEffect::FaultReport { title, terminal, errors } => self.respond_with(move |host| {
-                let text = fault_report(&host.shared.env.settings, &title, &terminal, &errors);
+                let text = bug_report(&host.shared.env.settings, &title, &terminal, &errors);
                 let hint =
-                    "Look it over before you send it: it has_key no code and no key, but names of files in errors."
+                    "Check it before you send it: it contains no code and no keys, but errors may contain file names."
                         .into();
                 LookupResponse::Copied(ClipboardText { what: "The report".into(), text, hint })
             }),
@@ -100,7 +99,7 @@ impl Host {
             LookupEffect::Search(question) => {
                 let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
                 self.blocking(EffectKind::Lookup.failed(), move |host| {
-                    // Whoever types on has asked again meanwhile; the answer says which question it is for.
+                    // Outdated if the user typed on. The response contains its question.
                     let is_newest = host.shared.newest_search.load(Ordering::SeqCst) == number;
                     let hits = if is_newest { host.search_known(&question) } else { Some(Vec::new()) };
                     Response::LookedUp(LookupResponse::Found { question, hits })
@@ -117,15 +116,14 @@ impl Host {
         self.blocking(EffectKind::Lookup.failed(), move |host| Response::LookedUp(look(host)));
     }
 
-    /// The models that the connected server lists; none where it has no list, or is too slow with it.
+    /// The models that the connected server lists; none if it has no list or does not answer in time.
     pub(super) async fn served_models(&self) -> Vec<String> {
         let Some(client) = self.client() else { return Vec::new() };
         let listed = tokio::time::timeout(LIST_TIMEOUT, client.provider.models()).await;
         listed.map(Result::unwrap_or_default).unwrap_or_default()
     }
 
-    /// The models that can be chosen: those that the server lists, short names, and all that are known, those first that can be
-    /// asked at once.
+    /// The models to choose from: those that the server lists, aliases, and the catalog. Models with a key come first.
     fn model_rows(&self, served: &[String]) -> Vec<ModelRow> {
         let RequestEnv { settings, catalog, .. } = &self.shared.env;
         let is_elsewhere = self.client().is_some_and(|client| !client.configured) || settings.base_url.is_some();
@@ -135,51 +133,52 @@ impl Host {
             let facts = catalog.find(name);
             rows.push(ModelRow { name: name.clone(), detail: detail(&facts), has_key: true });
         }
-        for (alias, meant) in short_names(settings, catalog) {
+        for (alias, meant) in aliases(settings, catalog) {
             let has_key = !is_elsewhere && keys.has_key(&meant);
             rows.push(ModelRow { name: alias, detail: format!("→ {meant}"), has_key });
         }
-        // A server of the user's own knows its models by names of its own.
+        // A custom server has its own names.
         let named = if is_elsewhere { Vec::new() } else { catalog.names() };
         for name in named {
             let has_key = keys.has_key(&name);
             rows.push(ModelRow { detail: detail(&catalog.find(&name)), name, has_key });
         }
-        let mut known = BTreeSet::new();
-        rows.retain(|row| known.insert(row.name.clone()));
+        let mut seen = BTreeSet::new();
+        rows.retain(|row| seen.insert(row.name.clone()));
         rows.sort_by_key(|row| !row.has_key);
         rows
     }
 
-    /// Whether the model can be asked to do its part, in words.
-    fn model_for(&self, role: ModelRole, name: &str) -> LookupResponse {
-        let told = |level, text: String, hint: String| LookupResponse::Status { level, text, hint };
+    /// The message about a model that was chosen for a role.
+    fn model_message(&self, role: ModelRole, name: &str) -> LookupResponse {
+        let message = |level, text: String, hint: String| LookupResponse::Status { level, text, hint };
         let env = &self.shared.env;
         let work = role.work();
         let Some(main) = self.client() else {
-            return told(Level::Warning, format!("{name} {work}, once a model is connected."), String::new());
+            return message(Level::Warning, format!("{name} {work} once a model is connected."), String::new());
         };
         let client = if main.configured { connect_model(env, name).transpose() } else { None };
         match client {
             Some(Ok(client)) => match client.notes.first() {
-                Some((note, hint)) => told(Level::Warning, note.clone(), hint.clone()),
-                None => told(
+                Some((note, hint)) => message(Level::Warning, note.clone(), hint.clone()),
+                None => message(
                     Level::Info,
                     format!("{} {work} from now on ({}).", client.model, detail(&client.facts)),
                     String::new(),
                 ),
             },
-            Some(Err(error)) => told(Level::Error, format!("{error}."), error.hint()),
+            Some(Err(error)) => message(Level::Error, format!("{error}."), error.hint()),
             None => {
                 let ModelClient { model, .. } = main;
-                let text =
-                    format!("{name} cannot be asked: this server was found and not configured, so {model} {work}.");
-                told(Level::Warning, text, "Start with --base-url, or name it in rhumb.toml.".into())
+                let text = format!(
+                    "{name} is not available: the connected server was found and not configured, so {model} {work}."
+                );
+                message(Level::Warning, text, "Configure the server with --base-url or in rhumb.toml.".into())
             }
         }
     }
 
-    /// What lies in a folder below the root, in effect; nothing for one outside.
+    /// The sorted names in a folder; none if it is outside of the root.
     fn names_in(&self, folder: &str) -> Vec<String> {
         let outside = folder.starts_with(['/', '~', '\\']) || folder.split(['/', '\\']).any(|part| part == "..");
         if outside {
@@ -198,7 +197,7 @@ impl Host {
     }
 }
 
-/// Which providers can be asked at once, each looked up once.
+/// A cache of which providers have a key.
 struct KeyLookup<'s> {
     settings: &'s Settings,
     known: BTreeMap<String, bool>,
@@ -219,14 +218,14 @@ impl<'s> KeyLookup<'s> {
     }
 }
 
-/// The user's short names, and ours, with what each stands for.
-fn short_names(settings: &Settings, catalog: &Catalog) -> Vec<(String, String)> {
+/// The aliases of the user and the built-in ones, with their models.
+fn aliases(settings: &Settings, catalog: &Catalog) -> Vec<(String, String)> {
     let own = settings.aliases.iter().map(|(alias, meant)| (alias.clone(), meant.clone()));
     let ours = if settings.base_url.is_some() { Vec::new() } else { catalog.short_names() };
     own.chain(ours).collect()
 }
 
-/// Its window and prices: `200k · $3 in, $15 out`.
+/// The window and prices of a model: `200k · $3 in, $15 out`.
 fn detail(model: &Model) -> String {
     if !model.known {
         return "not in any table".into();
@@ -244,24 +243,25 @@ fn detail(model: &Model) -> String {
 fn trust_page(settings: &Settings) -> LookupResponse {
     let waiting = &settings.layers.unapproved;
     if waiting.is_empty() {
-        let text = "This repository's settings propose nothing that waits for an approval.".into();
+        let text = "No settings of this repository need approval.".into();
         return LookupResponse::Status { level: Level::Info, text, hint: String::new() };
     }
-    let mut text =
-        String::from("This repository proposes settings that cost, send or run something. None of them is used.\n\n");
+    let mut text = String::from(
+        "This repository has settings that cost money, send data or run commands. They are not used without your approval.\n\n",
+    );
     for (proposed, _) in waiting {
         let _ = writeln!(text, "{}  {}\n    {} = {}\n", proposed.short(), proposed.file, proposed.name, proposed.value);
     }
-    text.push_str("To approve one exactly as it is shown, leave and run: rhumb trust --approve HASH\n");
-    LookupResponse::Page(Page { title: "proposed by the repository".into(), text })
+    text.push_str("To approve one, exit and run: rhumb trust --approve HASH\n");
+    LookupResponse::Page(Page { title: "settings of the repository".into(), text })
 }
 
-/// What a report of a fault should tell: no code, no keys, no texts that the user wrote into settings.
-fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)], errors: &[String]) -> String {
+/// The text of a bug report. It contains no code, no keys, and no texts of settings.
+fn bug_report(settings: &Settings, title: &str, terminal: &[(String, String)], errors: &[String]) -> String {
     let mut text = format!("## {}\n\n", if title.is_empty() { "(what went wrong)" } else { title });
     let _ = writeln!(text, "What I did:\n\nWhat I expected:\n\nWhat happened instead:\n\n- {}", version());
     terminal.iter().for_each(|(name, value)| _ = writeln!(text, "- {name}: {value}"));
-    let set: Vec<String> = settings.layers.effective().map(set_client).collect();
+    let set: Vec<String> = settings.layers.effective().map(setting_summary).collect();
     if !set.is_empty() {
         let _ = writeln!(text, "\nSettings that are not the default:\n\n{}", set.join("\n"));
     }
@@ -277,8 +277,8 @@ fn fault_report(settings: &Settings, title: &str, terminal: &[(String, String)],
     text
 }
 
-/// A setting with its value, where that can hold nothing of the user's own.
-fn set_client(entry: &Entry) -> String {
+/// A setting, with its value if that cannot contain private text.
+fn setting_summary(entry: &Entry) -> String {
     let setting = SETTINGS.iter().find(|setting| setting.name == entry.name);
     let is_plain = |kind| {
         matches!(
@@ -294,7 +294,7 @@ fn set_client(entry: &Entry) -> String {
     if is_named || setting.is_some_and(|setting| is_plain(setting.kind)) {
         return format!("- {} = {}", entry.name, written(&entry.shown()));
     }
-    // The names of tables are the user's own words.
+    // Names in tables may be private.
     format!("- {} (set)", entry.name.split('.').next().unwrap_or_default())
 }
 
@@ -317,7 +317,7 @@ mod tests {
             ("RHUMB_MAP_TOKENS", "1024"),
         ]);
         let terminal = [("TERM".to_owned(), "xterm".to_owned())];
-        let text = fault_report(&settings, "it broke", &terminal, &["cannot read x\ny".into()]);
+        let text = bug_report(&settings, "it broke", &terminal, &["cannot read x\ny".into()]);
         assert!(!text.contains("canary") && !text.contains("10.0.0.7"), "{text}");
         for part in ["it broke", "map_tokens = 1024", "test_cmd (set)", "TERM: xterm", "cannot read x y", "rhumb 0"] {
             assert!(text.contains(part), "{part} in {text}");
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_with_a_key_is_at_hand() {
+    fn a_provider_with_a_key_is_found() {
         let settings = settings(&[("ANTHROPIC_API_KEY", "k")]);
         let mut keys = KeyLookup::new(&settings);
         assert!(keys.has_key("anthropic/claude-x") && !keys.has_key("groq/llama"));

@@ -1,14 +1,15 @@
-//! Reading files and making their records.
+//! Reads files and makes their records.
 
 use std::collections::BTreeMap;
+use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::stored::KnownFiles;
-use super::times::ThreadTimes;
+use super::SurveyTimes;
+use super::records::KnownFiles;
 use crate::clock::{Stopwatch, ThreadWatch};
 use crate::store::ContentKey;
 use rhumb_index::lexical::Depth;
@@ -18,14 +19,13 @@ use rhumb_syntax::{Definition, FileTags, ctags_line};
 use rhumb_syntax::{Language, lexical_tags, tags};
 use rhumb_workspace::{FileEntry, Root};
 
-/// Files above this many bytes are listed but not parsed: they are data or generated, and would cost seconds.
+/// Maximum size of a parsed file in bytes. Larger ones are data or generated, and would take seconds.
 const PARSE_LIMIT: u64 = 1 << 20;
 
-/// Processor time that one parse may take, in milliseconds: a file of [`PARSE_LIMIT`] takes about 100. Only what was made to
-/// take long takes longer.
+/// Maximum processor time of one parse in milliseconds. A file of [`PARSE_LIMIT`] takes about 100, unless it was made to be slow.
 const MAX_PARSE_MS: f64 = 2_000.0;
 
-/// Has every parse of this process give up when it takes too long.
+/// Limits the time of every parse in this process.
 pub(super) fn limit_parse_time() {
     set_parse_timer(|| {
         let watch = ThreadWatch::start();
@@ -33,60 +33,60 @@ pub(super) fn limit_parse_time() {
     });
 }
 
-/// Files without a grammar are read for their words up to this size, in bytes.
+/// Maximum size in bytes of a file without a grammar that is indexed by words.
 const LEXICON_LIMIT: u64 = 64 << 10;
 
-/// Repositories with more bytes of text than this are known by names, paths and comments alone: every
-/// word of them would take more than a gigabyte of memory.
+/// Maximum size in bytes of a repository that is indexed completely. Larger ones are indexed by names, paths and comments: all words
+/// would need more than a gigabyte of memory.
 const WHOLE_LIMIT: u64 = 512 << 20;
 
-/// How much of each of these files is to be known.
+/// How much of each file is indexed.
 pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
     let bytes: u64 = files.iter().filter(|entry| is_worth_reading(entry)).map(|entry| entry.bytes).sum();
     if bytes > WHOLE_LIMIT { Depth::Headers } else { Depth::Whole }
 }
 
-/// Some files in path order, with new records for those that were not known.
+/// Some files in path order, with new records.
 #[derive(Debug, Default)]
 pub(super) struct ChunkRecords {
     pub(super) files: Vec<FileRecord>,
     pub(super) builder: SegmentBuilder,
-    /// By record of the builder.
+    /// The keys of the new records.
     pub(super) keys: Vec<ContentKey>,
-    pub(super) spent: ThreadTimes,
+    pub(super) times: ThreadTimes,
     pub(super) read: usize,
 }
 
-/// Where the record of a file is.
+/// The record of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileRecord {
-    /// It has none.
+    /// None: the file has no readable text.
     Nothing,
-    /// Among what was known.
+    /// A known record.
     Known(RecordId),
-    /// Among the new ones of the part.
+    /// A new record of this chunk.
     New(u32),
-    /// It was not looked at.
+    /// None: the file was skipped.
     Unread,
 }
 
 impl ChunkRecords {
     /// Finds or makes the record of a file.
-    pub(super) fn take(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
+    pub(super) fn add(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
         let found = match known.unchanged(entry) {
             Some(record) => record.map_or(FileRecord::Nothing, FileRecord::Known),
-            None => self.look_into(root, entry, known, by_ctags),
+            None => self.read(root, entry, known, by_ctags),
         };
         self.files.push(found);
     }
 
-    /// Leaves the next file out.
-    pub(super) fn leave(&mut self) {
+    /// Skips a file.
+    pub(super) fn skip(&mut self) {
         self.files.push(FileRecord::Unread);
     }
 
-    /// Reads a file. One that cannot be read as text has no record: its name is still worth a line of the map.
-    fn look_into(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) -> FileRecord {
+    /// Reads a file. A file that is not readable as text has no record; the map shows only its name.
+    fn read(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) -> FileRecord {
         let clock = Stopwatch::start();
         let snapshot = is_worth_reading(entry).then(|| rhumb_workspace::read(root, &entry.path).ok()).flatten();
         let Some(snapshot) = snapshot else { return FileRecord::Nothing };
@@ -108,15 +108,15 @@ impl ChunkRecords {
             FileRecord::New(self.builder.add(&tags, &digest, snapshot.text.len() as u32))
         };
         let found = known.content(key).map_or_else(fresh, FileRecord::Known);
-        self.spent.add(read, clock.ms() - read);
+        self.times.add(read, clock.ms() - read);
         found
     }
 }
 
-/// Definitions that ctags found in files without a grammar, by path.
+/// Definitions by ctags in files without a grammar, by path.
 pub(super) type ByCtags = BTreeMap<PathBuf, Vec<Definition>>;
 
-/// Asks ctags, where it is installed, about the files that no grammar of ours can read and that nobody knows yet.
+/// Runs ctags, if it is installed, on unknown files without a grammar.
 pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &KnownFiles, cancel: &AtomicBool) -> ByCtags {
     let unread = |entry: &&FileEntry| Language::for_path(&entry.path).is_none() && is_worth_reading(entry);
     let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry).is_none());
@@ -134,13 +134,13 @@ pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &KnownFiles, can
     found
 }
 
-/// Whether a file can say anything: one with a grammar that is not too large, or a small one that is not known as data.
+/// Whether a file is read: one with a grammar that is not too large, or a small one that is not data.
 pub(super) fn is_worth_reading(entry: &FileEntry) -> bool {
     let limit = if Language::for_path(&entry.path).is_some() { PARSE_LIMIT } else { LEXICON_LIMIT };
     !entry.secret && (1..=limit).contains(&entry.bytes) && !is_data(&entry.path)
 }
 
-/// Whether a path has an extension of what nobody writes by hand or nobody reads as code.
+/// Whether the extension of a path is that of data or generated files.
 fn is_data(path: &str) -> bool {
     const DATA: [&str; 27] = [
         "bin", "bmp", "class", "csv", "dll", "eot", "exe", "gif", "gz", "ico", "jar", "jpeg", "jpg", "lock", "log",
@@ -152,16 +152,43 @@ fn is_data(path: &str) -> bool {
     })
 }
 
-/// What the record of a content depends on beside it: the queries of all languages, and this version of the program.
-static MAKING: LazyLock<u64> = LazyLock::new(|| {
-    let mut making = env!("CARGO_PKG_VERSION").to_owned();
-    making.extend(Language::all().map(|language| format!("{:x}", language.fingerprint())));
-    xxhash_rust::xxh3::xxh3_64(making.as_bytes())
+/// A hash of what records depend on beside the content: the version of the program and the queries of all languages.
+static EXTRACTOR: LazyLock<u64> = LazyLock::new(|| {
+    let mut versions = env!("CARGO_PKG_VERSION").to_owned();
+    versions.extend(Language::all().map(|language| format!("{:x}", language.fingerprint())));
+    xxhash_rust::xxh3::xxh3_64(versions.as_bytes())
 });
 
-/// Where there is no language, what ctags knew makes the difference.
+/// The key of a content. Without a language it depends on whether ctags was used.
 fn key(language: Option<&Language>, by_ctags: bool, depth: Depth, text: &str) -> ContentKey {
-    let manner = language.map_or(u64::from(by_ctags), Language::fingerprint);
-    let manner = manner.rotate_left(u32::from(depth == Depth::Headers));
-    ContentKey(xxh3_128_with_seed(text.as_bytes(), *MAKING ^ manner))
+    let extractor = language.map_or(u64::from(by_ctags), Language::fingerprint);
+    let extractor = extractor.rotate_left(u32::from(depth == Depth::Headers));
+    ContentKey(xxh3_128_with_seed(text.as_bytes(), *EXTRACTOR ^ extractor))
+}
+
+/// Time of all threads together, in milliseconds.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct ThreadTimes {
+    read: f64,
+    parse: f64,
+}
+
+impl ThreadTimes {
+    pub(super) fn add(&mut self, read: f64, parse: f64) {
+        self.read += read;
+        self.parse += parse;
+    }
+
+    /// Divides the `elapsed` milliseconds between reading and parsing.
+    pub(super) fn shares(self, walk: f64, load: f64, elapsed: f64) -> SurveyTimes {
+        let (read, parse) = (self.read, self.parse);
+        let share = if read + parse > 0.0 { read / (read + parse) } else { 1.0 };
+        SurveyTimes { walk, load, read: elapsed * share, parse: elapsed * (1.0 - share), graph: 0.0 }
+    }
+}
+
+impl Sum for ThreadTimes {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), |sum, part| Self { read: sum.read + part.read, parse: sum.parse + part.parse })
+    }
 }

@@ -1,4 +1,4 @@
-//! What git knows of the files: what past commits changed, read on from what was known, and what is not committed yet.
+//! Data from git: the commit history, tracked files that are ignored, and uncommitted changes.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,18 +9,18 @@ use rhumb_session::Failure;
 use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
 use rhumb_workspace::{FileEntry, Root, RootKind};
 
-/// Why git's folder is not opened, if a pipe or a device is in it: what comes of the past and the tracked files is missing then.
+/// Why the `.git` folder is not opened: it contains a pipe or a device.
 pub(super) fn refused(root: &Root) -> Option<Failure> {
     match Repo::open(root.path()) {
         Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => Some(Failure {
-            message: format!("Git's part is missing (past commits, tracked files, commits): {error}."),
+            message: format!("Git is not used (history, tracked files, commits): {error}."),
             hint: error.hint(),
         }),
         _ => None,
     }
 }
 
-/// The history that HEAD has now, and whether the store does not know it yet. A map does without what cannot be read.
+/// The history of HEAD, and whether it must be stored; empty if it cannot be read.
 pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
     if root.kind() != RootKind::Git {
         return (Arc::default(), false);
@@ -37,7 +37,7 @@ pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) 
     }
 }
 
-/// The history of a map as git reads on from it.
+/// The history of a map in the form of git.
 fn commit_history(history: &History) -> git::CommitHistory {
     let commit = |past: &PastCommit| git::PastCommit {
         id: past.id.clone(),
@@ -48,13 +48,13 @@ fn commit_history(history: &History) -> git::CommitHistory {
     git::CommitHistory { head: history.head.clone(), commits: history.commits.iter().map(commit).collect() }
 }
 
-/// The history that a map is ranked with.
+/// A history in the form of the map.
 fn map_history(history: git::CommitHistory) -> History {
     let commit = |git::PastCommit { id, subject, paths, compared }| PastCommit { id, subject, paths, compared };
     History { head: history.head, commits: history.commits.into_iter().map(commit).collect() }
 }
 
-/// The tracked files that are not among `files`, which are sorted: git's ignore rules hide nothing that it tracks.
+/// Tracked files that are not in `files` (sorted): ignore rules do not apply to tracked files.
 pub(super) fn hidden_but_tracked(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> Vec<FileEntry> {
     if root.kind() != RootKind::Git {
         return Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn hidden_but_tracked(root: &Root, files: &[FileEntry], cancel: &Atom
     rhumb_workspace::ignored_but_tracked(root, &tracked, cancel)
 }
 
-/// Files with changes that are not committed; none outside of git.
+/// Files with uncommitted changes; none outside of git.
 pub(super) fn edited(root: &Root, files: &[FileEntry]) -> Vec<String> {
     if root.kind() != RootKind::Git {
         return Vec::new();

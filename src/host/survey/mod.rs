@@ -1,29 +1,22 @@
-//! The survey of a repository: every file, and the index of those that say anything. Runs off the draw path, with progress,
-//! and reads again only what changed since the survey before, in this process or another.
+//! The survey of a repository: all files, and the index of those with text. Runs off the draw path, reports progress, and reads only
+//! files that changed since the last survey of this or another process.
 
-mod comments;
 mod extract;
 mod history;
-mod join;
+mod records;
+pub(super) mod refresh;
 mod sketch;
-mod stored;
-pub(super) mod surveying;
 #[cfg(test)]
 mod tests;
-mod times;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-pub use times::SurveyTimes;
-
-use self::extract::{ByCtags, ChunkRecords};
-use self::join::IndexBuilder;
+use self::extract::{ByCtags, ChunkRecords, ThreadTimes};
+use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;
-use self::stored::KnownFiles;
-use self::times::ThreadTimes;
 use crate::clock::Stopwatch;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
 use rhumb_index::lexical::Depth;
@@ -31,96 +24,109 @@ use rhumb_index::repo_map::{History, TagGraph, Weights};
 use rhumb_session::Failure;
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
 
-/// Files that are read by one thread in a row, and whose records share a segment until all are joined.
+/// Number of files that a thread reads at once.
 const CHUNK: usize = 64;
 
-/// Steps in which a sketch gives way to what is read.
-const STEPS: usize = 4;
+/// Number of steps in which records replace a sketch.
+const SKETCH_STEPS: usize = 4;
 
-/// Files whose records are held apart before they are joined: enough to keep all threads busy, few enough that memory does
-/// not hold everything twice.
+/// Number of files that are read before their records are joined: enough to keep all threads busy, few enough to limit memory.
 const BATCH: usize = 6 * CHUNK;
 
-/// Most segments that an index is spread over; then they are made one.
+/// Maximum number of segments of an index. More are merged into one.
 const MAX_SEGMENTS: usize = 8;
 
-/// Everything that the map is made from.
+/// The result of a survey.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// Every file, sorted by path.
+    /// All files, sorted by path.
     pub files: Vec<FileEntry>,
-    /// The graph of their tags, with the index.
+    /// The tag graph, with the index.
     pub graph: Arc<TagGraph>,
-    /// What past commits changed; empty where nobody asked, outside of git, and where the past cannot be read.
+    /// The commit history; empty if it was not requested, outside of git, or if it cannot be read.
     pub history: Arc<History>,
-    /// Files with changes that are not committed; none outside of git.
+    /// Files with uncommitted changes; none outside of git.
     pub edited: Vec<String>,
-    /// Names that cannot be shown as text, and were left out.
+    /// Number of files that were skipped because their names are not valid UTF-8.
     pub skipped: usize,
-    /// Rule files such as `.gitignore` that were refused, so that they hide nothing.
+    /// Rule files such as `.gitignore` that were not read, so that their rules have no effect.
     pub unread_rules: Vec<String>,
-    /// Why git's folder was not opened, if a pipe or a device is in it.
+    /// Why the `.git` folder was not opened: it contains a pipe or a device.
     pub git_refused: Option<Failure>,
-    /// Whether the root is a bare repository, which has no files to edit.
+    /// Whether the root is a bare repository, which has no files.
     pub bare: bool,
-    /// Whether the repository is so large that the index has no words but those of names, paths and comments.
+    /// Whether the repository is so large that the index has only the words of names, paths and comments.
     pub heads_only: bool,
-    /// Bytes of the files that the index knows.
+    /// Total size of the indexed files in bytes.
     pub bytes: u64,
-    /// How many files were read: those that no earlier survey knew as they are.
+    /// Number of files that were read, because no earlier survey knew their content.
     pub read: usize,
-    /// How many files were left out because what was read was enough.
+    /// Number of files that were not read because the user stopped the survey early.
     pub unread: usize,
-    /// Whether the store held something that was of no use, so that everything was read again.
+    /// Whether stored data was unusable, so that everything was read again.
     pub rebuilt: bool,
-    /// Milliseconds of the phases.
+    /// The durations of the phases.
     pub ms: SurveyTimes,
-    /// The segments of the index, with keys.
     segments: Vec<StoredSegment>,
-    /// What the next survey can rely on.
+    /// The files for the next survey.
     known: Vec<KnownFile>,
-    /// Whether the store does not have all of this yet.
+    /// Whether the index must be stored.
     unsaved: bool,
-    /// Whether it does not have the history.
+    /// Whether the history must be stored.
     new_history: bool,
+}
+
+/// The durations of the phases in milliseconds.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct SurveyTimes {
+    /// Listing the files.
+    pub walk: f64,
+    /// Loading the store.
+    pub load: f64,
+    /// Reading files. Reading and parsing overlap on several threads; this is the share of reading.
+    pub read: f64,
+    /// Parsing files and indexing their words.
+    pub parse: f64,
+    /// Joining records and building the graph.
+    pub graph: f64,
 }
 
 /// What a survey starts from.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SurveyStart<'s> {
-    /// The survey before, in this process.
+    /// The last survey of this process.
     pub before: Option<&'s Survey>,
-    /// Where earlier processes left what they knew.
+    /// The store of earlier processes.
     pub store: Option<&'s MapStore>,
-    /// What changed on disk since that survey, where something watches it; without it everything is looked over.
+    /// Changes on disk since that survey, if they are watched. Without them all files are checked.
     pub changed: Option<&'s DiskChanges>,
-    /// Whether the words of the files and the past will be needed: a map without a request or a chat does without.
+    /// Whether the words of the files and the history are needed. A map without a request does not need them.
     pub with_terms: bool,
-    /// Whether someone waits for a first map to look at.
+    /// Whether to make a provisional map first.
     pub provisional: bool,
-    /// Set when what is read so far shall be enough: files that no survey has read are left out from then on.
-    pub enough: Option<&'s AtomicBool>,
+    /// Set to stop early: from then on, files that no survey has read are skipped.
+    pub stop_reading: Option<&'s AtomicBool>,
 }
 
-/// How far a survey is.
+/// Progress of a survey.
 #[derive(Debug, Clone)]
 pub enum SurveyStep<'a> {
-    /// So many files found.
+    /// Number of files found.
     Listing(usize),
-    /// All files found, sorted by path.
+    /// All files, sorted by path.
     Listed(&'a [FileEntry]),
-    /// So many files looked at, of so many.
+    /// Number of checked files, and of all files.
     Reading(usize, usize),
-    /// What can be shown already, though some or all of it is a guess by words alone.
+    /// A provisional graph, in which some or all files are indexed by words only.
     Provisional(Arc<TagGraph>),
 }
 
 impl Survey {
-    /// The same survey as if the file at `path` had never been read.
+    /// The survey without the record of a file, so that the next one reads it again.
     pub fn without(&self, path: &str) -> Self {
         let mut known = self.known.clone();
-        let forgotten = known.iter_mut().find(|file| file.path == path);
-        let record = forgotten.and_then(|file| {
+        let removed = known.iter_mut().find(|file| file.path == path);
+        let record = removed.and_then(|file| {
             file.stamp = 0;
             file.record.take()
         });
@@ -133,12 +139,12 @@ impl Survey {
         Self { known, segments, files: self.files.clone(), graph: Arc::clone(&self.graph), ..Self::default() }
     }
 
-    /// Lets go of what was held for the store alone.
+    /// Drops data that is only needed for the store.
     pub fn drop_spare_terms(&mut self) {
         self.segments.iter_mut().for_each(|stored| stored.spare_terms = None);
     }
 
-    /// Keeps what was learnt for the next process. Does nothing when the store has it already.
+    /// Stores the index and the history for other processes, unless they are stored already.
     pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
         if self.new_history {
             store.save_history(&self.history)?;
@@ -147,7 +153,7 @@ impl Survey {
     }
 }
 
-/// Surveys the repository. `progress` is told of each step, from any thread; `None` when cancelled.
+/// Surveys the repository. `progress` is called for each step, from any thread. Returns `None` if cancelled.
 pub fn survey(
     root: &Root,
     start: SurveyStart<'_>,
@@ -162,16 +168,16 @@ pub fn survey(
     let load = clock.ms() - walk;
     let (history, new_history) =
         if start.with_terms { history::history(root, start, cancel) } else { Default::default() };
-    let (joined, spent, sketch) = look(root, &listing.files, &known, start, cancel, progress)?;
-    let times = spent.times(walk, load, clock.ms() - walk - load);
+    let (builder, spent, sketch) = index_files(root, &listing.files, &known, start, cancel, progress)?;
+    let times = spent.shares(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
-    let (list, unsaved) = joined.known_files(&listing.files, &known);
-    // Where nothing changed after all, the graph stays, and with it every map that was made of it.
+    let (list, unsaved) = builder.known_files(&listing.files, &known);
+    // Without changes the graph stays the same, and cached maps of it stay valid.
     let same = |before: &&Survey| before.known == list && before.history.head == history.head;
     let graph = match start.before.filter(same) {
         Some(before) => Arc::clone(&before.graph),
         None => {
-            let index = Arc::new(joined.index(&listing.files, sketch.as_ref()));
+            let index = Arc::new(builder.index(&listing.files, sketch.as_ref()));
             Arc::new(TagGraph::new(index, &history, &Weights::default()))
         }
     };
@@ -185,12 +191,12 @@ pub fn survey(
         git_refused: history::refused(root),
         bare: root.kind() == RootKind::Bare,
         bytes,
-        read: joined.read,
-        unread: joined.unread.len(),
+        read: builder.read,
+        unread: builder.unread.len(),
         rebuilt: known.rebuilt,
         heads_only: known.depth == Depth::Headers,
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
-        segments: joined.segments,
+        segments: builder.segments,
         known: list,
         edited: history::edited(root, &listing.files),
         unsaved,
@@ -200,9 +206,9 @@ pub fn survey(
     })
 }
 
-/// Looks at all files. Of a repository that nobody knows yet, and that someone waits for, there is a sketch first, which
-/// gives way to the records part by part. What is never read keeps what was sketched of it.
-fn look(
+/// Finds or makes the records of all files. In an unknown repository a sketch is made first, which is replaced by records step by
+/// step. Files that are not read keep their sketch.
+fn index_files(
     root: &Root,
     files: &[FileEntry],
     known: &KnownFiles,
@@ -211,42 +217,41 @@ fn look(
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<(IndexBuilder, ThreadTimes, Option<Sketch>)> {
     let sketch = (start.provisional && known.is_empty()).then(|| sketch::sketch(root, files, cancel)).flatten();
-    let parts = if sketch.is_some() { STEPS } else { 1 };
+    let parts = if sketch.is_some() { SKETCH_STEPS } else { 1 };
     let by_ctags = extract::by_ctags(root, files, known, cancel);
-    let mut joined = IndexBuilder::new(known);
-    let mut spent = ThreadTimes::default();
+    let mut builder = IndexBuilder::new(known);
+    let mut times = ThreadTimes::default();
     for step in files.chunks(files.len().div_ceil(parts).max(1)) {
         if let Some(sketch) = &sketch {
-            let index = Arc::new(joined.index(files, Some(sketch)));
+            let index = Arc::new(builder.index(files, Some(sketch)));
             progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))));
         }
-        let mut fresh = joined.begin();
+        let mut new_segment = builder.begin_segment();
         for batch in step.chunks(BATCH) {
-            let done = joined.records.len();
+            let done = builder.records.len();
             let read =
-                read_all(root, batch, (known, &by_ctags), (done, files.len()), (cancel, start.enough), progress)?;
-            spent = [spent, read.iter().map(|part| part.spent).sum()].into_iter().sum();
-            joined.add(read, &mut fresh);
+                read_all(root, batch, (known, &by_ctags), (done, files.len()), (cancel, start.stop_reading), progress)?;
+            times = [times, read.iter().map(|part| part.times).sum()].into_iter().sum();
+            builder.add(read, &mut new_segment);
         }
-        joined.end(fresh, start.with_terms);
+        builder.end_segment(new_segment, start.with_terms);
     }
     if cancel.load(Ordering::Relaxed) {
         return None;
     }
-    // The segments of the steps were many only to show something meanwhile.
-    joined.settle(if sketch.is_some() { 1 } else { MAX_SEGMENTS });
-    let sketch = sketch.filter(|_| !joined.unread.is_empty());
-    Some((joined, spent, sketch))
+    // The segments of the steps are merged.
+    builder.merge_segments(if sketch.is_some() { 1 } else { MAX_SEGMENTS });
+    let sketch = sketch.filter(|_| !builder.unread.is_empty());
+    Some((builder, times, sketch))
 }
 
-/// The files, how many names were left out, and which rule files were not read.
 struct Listed {
     files: Vec<FileEntry>,
     skipped: usize,
     unread_rules: Vec<String>,
 }
 
-/// Walks the root, or takes the list of the survey before with a new look at the files that changed.
+/// Lists the files of the root; if changes are known, updates the last list.
 fn listing(
     root: &Root,
     start: SurveyStart<'_>,
@@ -254,12 +259,12 @@ fn listing(
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Listed {
     if let Some((before, changed)) = start.before.zip(start.changed).filter(|(_, changed)| !changed.listing) {
-        let look = |entry: &FileEntry| match changed.files.contains(&entry.path) {
+        let update = |entry: &FileEntry| match changed.files.contains(&entry.path) {
             true => rhumb_workspace::refresh_entry(root, entry),
             false => Some(entry.clone()),
         };
         return Listed {
-            files: before.files.iter().filter_map(look).collect(),
+            files: before.files.iter().filter_map(update).collect(),
             skipped: before.skipped,
             unread_rules: before.unread_rules.clone(),
         };
@@ -274,13 +279,13 @@ fn listing(
     Listed { files: listing.files, skipped: listing.skipped.len(), unread_rules: listing.unread_rules }
 }
 
-/// Looks at every file, and reads those that are not known.
+/// Finds the records of files, and reads unknown files.
 fn read_all(
     root: &Root,
     files: &[FileEntry],
     (known, by_ctags): (&KnownFiles, &ByCtags),
     (before, total): (usize, usize),
-    (cancel, enough): (&AtomicBool, Option<&AtomicBool>),
+    (cancel, stop_reading): (&AtomicBool, Option<&AtomicBool>),
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
 ) -> Option<Vec<ChunkRecords>> {
     let done = AtomicUsize::new(before);
@@ -290,10 +295,10 @@ fn read_all(
             if cancel.load(Ordering::Relaxed) {
                 break;
             }
-            if enough.is_some_and(|enough| enough.load(Ordering::Relaxed)) && known.may_leave(entry) {
-                part.leave();
+            if stop_reading.is_some_and(|stop| stop.load(Ordering::Relaxed)) && known.was_never_read(entry) {
+                part.skip();
             } else {
-                part.take(root, entry, known, by_ctags);
+                part.add(root, entry, known, by_ctags);
             }
         }
         progress(SurveyStep::Reading(done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), total));

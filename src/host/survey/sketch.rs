@@ -1,4 +1,4 @@
-//! A first look at a repository that nobody knows yet: words alone, in a fraction of the time that parsing takes.
+//! A sketch: a quick index of an unknown repository by words only, made in a fraction of the time of parsing.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,13 +14,12 @@ use rhumb_index::repo_map::{Segment, SegmentBuilder};
 use rhumb_syntax::Language;
 use rhumb_workspace::{FileEntry, Root};
 
-/// Repositories with less than this many bytes of code are parsed before anyone could look at a sketch.
-const WORTH_SKETCHING: u64 = 2 << 20;
-/// So many bytes are sketched at most, in a repository of any size: what takes a tenth of a second to read and half a
-/// second to tell about is no sketch.
+/// Minimum size in bytes of the code of a repository for a sketch. Smaller ones are parsed fast enough.
+const MIN_SKETCHED_BYTES: u64 = 2 << 20;
+/// Maximum number of bytes that are read for a sketch, to limit its time.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Sketched records of files.
+/// A sketch, with its records.
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     pub(super) segment: Arc<Segment>,
@@ -28,11 +27,11 @@ pub(super) struct Sketch {
     pub(super) records: Vec<Option<u32>>,
 }
 
-/// Sketches the files that have a grammar; `None` where that is not worth it, or was cancelled.
+/// Sketches the files with a grammar; `None` if the repository is too small, or if cancelled.
 pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> Option<Sketch> {
     let has_code = |entry: &FileEntry| Language::for_path(&entry.path).is_some() && is_worth_reading(entry);
     let bytes: u64 = files.iter().filter(|entry| has_code(entry)).map(|entry| entry.bytes).sum();
-    if bytes < WORTH_SKETCHING {
+    if bytes < MIN_SKETCHED_BYTES {
         return None;
     }
     let head = head_bytes(files.iter().filter(|entry| has_code(entry)).map(|entry| entry.bytes).collect());
@@ -58,8 +57,8 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
     (!cancel.load(Ordering::Relaxed)).then(|| Sketch { segment: Arc::new(all.finish()), records })
 }
 
-/// How many bytes of each file are read, so that all of them are [`MAX_BYTES`] at most: small files whole, of the large
-/// ones the beginning, where imports and the main definitions stand.
+/// The maximum number of bytes to read per file, so that the total is at most [`MAX_BYTES`]. Small files are read completely, and
+/// the beginnings of large ones, which contain imports and main definitions.
 fn head_bytes(mut sizes: Vec<u64>) -> u64 {
     sizes.sort_unstable();
     let mut left = MAX_BYTES;
@@ -73,7 +72,7 @@ fn head_bytes(mut sizes: Vec<u64>) -> u64 {
     MAX_BYTES
 }
 
-/// The first `head` bytes of a file, up to a border of characters; `None` for one that cannot be read or is no UTF-8.
+/// Reads the first `head` bytes of a file, up to a character boundary; `None` if it is not readable as UTF-8.
 fn read_head(path: &Path, head: u64, text: &mut String) -> Option<()> {
     let mut bytes = std::mem::take(text).into_bytes();
     bytes.clear();

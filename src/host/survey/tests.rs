@@ -45,7 +45,7 @@ impl Scene {
             changed: None,
             with_terms: true,
             provisional: false,
-            enough: None,
+            stop_reading: None,
         };
         survey(&self.root, start, &AtomicBool::new(false), &|_| {}).unwrap()
     }
@@ -268,14 +268,14 @@ fn what_is_enough_leaves_files_out_until_they_are_wanted() {
             enough.store(true, Ordering::Relaxed);
         }
     };
-    let start = SurveyStart { with_terms: true, enough: Some(&enough), ..SurveyStart::default() };
+    let start = SurveyStart { with_terms: true, stop_reading: Some(&enough), ..SurveyStart::default() };
     // One thread, so that the first part is read before the others begin.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let first = pool.install(|| survey(&scene.root, start, &AtomicBool::new(false), &stop)).unwrap();
     assert!((1..200).contains(&first.unread), "{}", first.unread);
     assert_eq!((first.files.len(), first.read + first.unread), (200, 200), "all are listed");
-    let left = first.known.iter().find(|file| file.stamp == stored::UNREAD).unwrap().path.clone();
-    let had = first.known.iter().find(|file| file.stamp != stored::UNREAD).unwrap().path.clone();
+    let left = first.known.iter().find(|file| file.stamp == records::UNREAD).unwrap().path.clone();
+    let had = first.known.iter().find(|file| file.stamp != records::UNREAD).unwrap().path.clone();
     // A file that was read is read again when it changes; one that was left out stays so.
     scene.write(&had, "def other():\n    return 'changed'\n");
     scene.write(&left, "def more():\n    return 'changed as well'\n");

@@ -24,7 +24,7 @@ impl TestRepository {
         Self { folder, settings: Settings::default(), reported_missing: Mutex::default() }
     }
 
-    fn check(&self, order: &VerifyRequest) -> JobOutcome {
+    fn check(&self, request: &VerifyRequest) -> JobOutcome {
         let root = Root::at(self.folder.path()).unwrap();
         let env = RequestEnv::new(self.settings.clone());
         let counter = CachedCounter::for_model("m");
@@ -37,7 +37,7 @@ impl TestRepository {
             on_event: &mut |_| {},
             reported_missing: &self.reported_missing,
         };
-        check(&mut context, order)
+        check(&mut context, request)
     }
 
     fn written(&self, paths: &[&str]) -> JobOutcome {
@@ -120,12 +120,12 @@ fn tests_run_when_the_settings_say_so_and_what_they_print_is_trimmed() {
 fn a_test_that_never_ends_is_told_by_name() {
     let mut repository = TestRepository::new(&[]);
     repository.settings.command_timeout = std::time::Duration::from_millis(300);
-    let order = VerifyRequest {
+    let request = VerifyRequest {
         test: CheckMode::On,
         test_command: Some("echo begun; sleep 600".into()),
         ..VerifyRequest::default()
     };
-    let outcome = repository.check(&order);
+    let outcome = repository.check(&request);
     assert!(outcome.failed && text(&outcome).contains("`echo begun; sleep 600` did not end within"), "{outcome:?}");
     assert!(text(&outcome).contains("\nbegun\n"));
 }

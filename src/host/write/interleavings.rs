@@ -163,16 +163,16 @@ impl World {
         }
     }
 
-    fn accept(&mut self, orders: &[PendingWrite], own_first: bool) {
+    fn accept(&mut self, files: &[PendingWrite], own_first: bool) {
         self.flush();
-        let before: Vec<_> = orders.iter().map(|order| self.text(&order.path)).collect();
+        let before: Vec<_> = files.iter().map(|file| self.text(&file.path)).collect();
         let own_changes = if own_first { OwnChanges::CommitFirst } else { OwnChanges::LeaveUncommitted };
-        let order = CommitRequest { request: "Ours".into(), own_changes, ..CommitRequest::default() };
-        match write(&self.root, Some(&self.journal), orders, Some(&order)) {
+        let commit = CommitRequest { request: "Ours".into(), own_changes, ..CommitRequest::default() };
+        match write(&self.root, Some(&self.journal), files, Some(&commit)) {
             Ok(WriteOutcome::Written(_, pending)) => {
                 self.pending = pending.map(|pending| *pending);
-                let done = orders.iter().zip(before);
-                let done = done.map(|(order, before)| (order.path.clone(), before, self.text(&order.path)));
+                let done = files.iter().zip(before);
+                let done = done.map(|(file, before)| (file.path.clone(), before, self.text(&file.path)));
                 self.done.push(done.collect());
                 self.undone.clear();
             }
@@ -182,7 +182,7 @@ impl World {
         }
     }
 
-    fn order(&self, path: &str, content: Option<String>) -> PendingWrite {
+    fn pending_write(&self, path: &str, content: Option<String>) -> PendingWrite {
         let expected = self.text(path).map(Into::into);
         PendingWrite { path: path.to_owned(), expected, content, renamed_from: None }
     }
@@ -213,19 +213,20 @@ impl World {
         match step {
             Step::Write { file, own_first } => {
                 let content = self.text(FILES[file]).unwrap_or_default() + &self.new_line('r');
-                let order = self.order(FILES[file], Some(content));
-                self.accept(&[order], own_first);
+                let file = self.pending_write(FILES[file], Some(content));
+                self.accept(&[file], own_first);
             }
             Step::Delete { file, own_first } if self.text(FILES[file]).is_some() => {
-                let order = self.order(FILES[file], None);
-                self.accept(&[order], own_first);
+                let file = self.pending_write(FILES[file], None);
+                self.accept(&[file], own_first);
             }
             Step::Rename { from, to, own_first }
                 if self.text(FILES[from]).is_some() && self.text(FILES[to]).is_none() =>
             {
                 let text = self.text(FILES[from]);
-                let renamed = PendingWrite { renamed_from: Some(FILES[from].into()), ..self.order(FILES[to], text) };
-                let gone = self.order(FILES[from], None);
+                let renamed =
+                    PendingWrite { renamed_from: Some(FILES[from].into()), ..self.pending_write(FILES[to], text) };
+                let gone = self.pending_write(FILES[from], None);
                 self.accept(&[renamed, gone], own_first);
             }
             Step::Delete { .. } | Step::Rename { .. } => {}

@@ -1,11 +1,11 @@
-//! Writes accepted hunks, all files or none, and takes them for the commit that follows.
+//! Writes accepted hunks, all files or none, and prepares their commit.
 
 mod interrupted;
 mod undo;
 
 use crate::host::commit::pending::{PendingCommits, not_committed};
 pub use interrupted::recovered;
-use interrupted::{doubts, told};
+use interrupted::{durability_notes, recovery_note};
 use rhumb_edit::{SyntaxFault, syntax_faults};
 use rhumb_session::context::{ChangedFile, change_message};
 use rhumb_session::{CommitRequest, Failure, OwnChanges, PendingWrite, Written};
@@ -13,58 +13,57 @@ use rhumb_workspace::git::{GitError, Repo, UncommittedChanges};
 use rhumb_workspace::{ContentHash, FileWrite, Journal, Root, WriteError, WrittenFile, editor_trace, resolve_links};
 pub use undo::{undo, undo_preview};
 
-/// Why nothing was written, and which files changed meanwhile.
+/// Why nothing was written, and the files that changed meanwhile.
 pub type NotWritten = (Failure, Vec<String>);
 
-/// Where the bytes of a file are, and the hash of what was written there; none if it was deleted.
+/// The real path of a written file (its own path may lead through a link), and its hash; `None` if it was deleted.
 type Stored = (String, Option<ContentHash>);
 
-/// What came of an order to write.
+/// The result of [`write()`].
 #[derive(Debug)]
 pub enum WriteOutcome {
-    /// Nothing is written yet: these files have changes of the user's own, and it is to be asked what becomes of them.
+    /// Nothing was written: these files have uncommitted changes of the user, and the user must decide what to do with them.
     UncommittedChanges(Vec<String>),
-    /// Nothing is written yet: the journal cannot record it, and why. Without a journal it would be written.
+    /// Nothing was written: the journal cannot record the write, for this reason.
     NotRecorded(String),
-    /// The files are written; the commits that are to follow, if any.
+    /// The files were written; the pending commits, if any.
     Written(Written, Option<Box<PendingCommits>>),
 }
 
-/// Writes the files and, with an order for it, takes them for a commit where there is a git repository. The user's own
-/// uncommitted changes to these files are taken for a commit before it, or the files are left out of the commit, as the order
-/// says: it must hold what was accepted and nothing else. With a journal the write can be undone.
+/// Writes the files and, with a `commit` in a git repository, prepares their commit. It must contain the accepted changes only:
+/// uncommitted changes of the user in these files are committed before, or the files are not committed, as `commit` says. With a
+/// journal the write can be undone.
 ///
 /// # Errors
-/// Nothing was written: a file changed meanwhile, or the file system refused.
+/// Nothing was written: a file changed meanwhile, or the file system reported an error.
 pub fn write(
     root: &Root,
     journal: Option<&Journal>,
-    orders: &[PendingWrite],
+    files: &[PendingWrite],
     commit: Option<&CommitRequest>,
 ) -> Result<WriteOutcome, NotWritten> {
-    let before = commit.map(|commit| Before::look(root, orders, commit));
+    let before = commit.map(|commit| Before::read(root, files, commit));
     if let (Some(Ok(Some(before))), Some(CommitRequest { own_changes: OwnChanges::BySetting, .. })) = (&before, commit)
         && !before.own.whole.is_empty()
     {
-        // What cannot be written needs no answer first.
-        return match rhumb_workspace::check_write(root, journal, &file_writes(orders)) {
+        // The user is only asked if the files can be written.
+        return match rhumb_workspace::check_write(root, journal, &file_writes(files)) {
             Ok(()) => Ok(WriteOutcome::UncommittedChanges(before.own.whole.clone())),
-            Err(error) => not_begun(error),
+            Err(error) => failed_outcome(error),
         };
     }
-    let owed = matches!(before, Some(Ok(Some(_))))
-        .then(|| journal?.note_pending_commit(&stored_paths(root, orders)))
-        .flatten();
-    let message = commit.map(|commit| change_message(&changed_files(orders), &commit.request));
-    let PutDown { mut written, stored, number } = match put_down(root, journal, orders, message.as_deref()) {
+    let journal_note =
+        matches!(before, Some(Ok(Some(_)))).then(|| journal?.note_pending_commit(&stored_paths(root, files))).flatten();
+    let message = commit.map(|commit| change_message(&changed_files(files), &commit.request));
+    let WrittenFiles { mut written, stored, number } = match write_files(root, journal, files, message.as_deref()) {
         Ok(done) => done,
-        Err(error) => return not_begun(error),
+        Err(error) => return failed_outcome(error),
     };
     let pending = match (before, commit) {
         (Some(Ok(Some(before))), Some(commit)) => {
-            let taken = before.take(&stored, (&message.unwrap_or_default(), &commit.request));
+            let pending = before.prepare(&stored, (&message.unwrap_or_default(), &commit.request));
             let recorded = journal.cloned().zip(number);
-            taken.map(|pending| Some(Box::new(pending.with_journal_note(owed).with_record(recorded))))
+            pending.map(|pending| Some(Box::new(pending.with_journal_note(journal_note).with_record(recorded))))
         }
         (Some(Err(error)), _) => Err(error),
         _ => Ok(None),
@@ -76,120 +75,117 @@ pub fn write(
     Ok(WriteOutcome::Written(written, pending))
 }
 
-/// The syntax errors that a write would bring into files, in the order of the files.
-pub fn new_syntax_faults(orders: &[PendingWrite]) -> Vec<SyntaxFault> {
+/// The new syntax errors of a write, in the order of the files.
+pub fn new_syntax_faults(files: &[PendingWrite]) -> Vec<SyntaxFault> {
     let faults = |file: ChangedFile<'_>| {
         file.after.map(|after| syntax_faults(file.path, file.before, after)).unwrap_or_default()
     };
-    changed_files(orders).into_iter().flat_map(faults).collect()
+    changed_files(files).into_iter().flat_map(faults).collect()
 }
 
-/// The files of a write as one change: a rename is one of them.
-fn changed_files(orders: &[PendingWrite]) -> Vec<ChangedFile<'_>> {
-    let sources: Vec<&str> = orders.iter().filter_map(|order| Some(source(orders, order)?.path.as_str())).collect();
-    let is_source = |order: &&PendingWrite| order.content.is_none() && sources.contains(&order.path.as_str());
-    let mut files = Vec::new();
-    for order in orders.iter().filter(|order| !is_source(order)) {
-        let before = source(orders, order).map_or(&order.expected, |source| &source.expected);
-        files.push(ChangedFile {
-            path: &order.path,
-            renamed_from: order.renamed_from.as_deref(),
+/// The changed files of a write. A rename is one changed file.
+fn changed_files(files: &[PendingWrite]) -> Vec<ChangedFile<'_>> {
+    let sources: Vec<&str> = files.iter().filter_map(|file| Some(rename_source(files, file)?.path.as_str())).collect();
+    let is_source = |file: &&PendingWrite| file.content.is_none() && sources.contains(&file.path.as_str());
+    let mut changed = Vec::new();
+    for file in files.iter().filter(|file| !is_source(file)) {
+        let before = rename_source(files, file).map_or(&file.expected, |source| &source.expected);
+        changed.push(ChangedFile {
+            path: &file.path,
+            renamed_from: file.renamed_from.as_deref(),
             before: before.as_deref(),
-            after: order.content.as_deref(),
+            after: file.content.as_deref(),
         });
     }
-    files
+    changed
 }
 
-/// The order that deletes the file which another one renames.
-fn source<'a>(orders: &'a [PendingWrite], renamed: &PendingWrite) -> Option<&'a PendingWrite> {
+/// The write that deletes the old file of a rename.
+fn rename_source<'a>(files: &'a [PendingWrite], renamed: &PendingWrite) -> Option<&'a PendingWrite> {
     let from = renamed.renamed_from.as_ref()?;
-    orders.iter().find(|order| order.content.is_none() && order.path == *from)
+    files.iter().find(|file| file.content.is_none() && file.path == *from)
 }
 
-/// Files that were written.
-struct PutDown {
+struct WrittenFiles {
     written: Written,
-    /// Where their bytes really are.
     stored: Vec<Stored>,
-    /// The number of the write in the journal, if it is recorded there.
+    /// The number of the write in the journal.
     number: Option<u64>,
 }
 
-/// Writes the files.
-fn put_down(
+fn write_files(
     root: &Root,
     journal: Option<&Journal>,
-    orders: &[PendingWrite],
+    files: &[PendingWrite],
     message: Option<&str>,
-) -> Result<PutDown, WriteError> {
-    let writes = file_writes(orders);
+) -> Result<WrittenFiles, WriteError> {
+    let writes = file_writes(files);
     let done = rhumb_workspace::write(root, journal, &writes, message)?;
-    let recovered = done.recovered.iter().map(told);
-    let linked = was_linked(&done.files);
-    let doubts = doubts(done.journal_warning, done.sync_warning);
-    // A path may lead through a link; what changed for git is the file at its end.
+    let recovered = done.recovered.iter().map(recovery_note);
+    let linked = hard_link_note(&done.files);
+    let durability = durability_notes(done.journal_warning, done.sync_warning);
+    // Git sees the real file, not the link.
     let stored: Vec<Stored> = done.files.into_iter().map(|file| (file.stored_at, file.hash)).collect();
     let written = Written {
-        paths: orders.iter().map(|order| order.path.clone()).collect(),
-        notes: recovered.chain(held_by_editors(root, &stored)).chain(linked).chain(doubts).collect(),
+        paths: files.iter().map(|file| file.path.clone()).collect(),
+        notes: recovered.chain(open_in_editors(root, &stored)).chain(linked).chain(durability).collect(),
         ..Written::default()
     };
-    Ok(PutDown { written, stored, number: done.number })
+    Ok(WrittenFiles { written, stored, number: done.number })
 }
 
-/// Where the bytes of the files are: a path may lead through a link.
-fn stored_paths(root: &Root, orders: &[PendingWrite]) -> Vec<String> {
-    orders.iter().map(|order| resolve_links(root, &order.path)).collect()
+/// The real paths of the files, without links.
+fn stored_paths(root: &Root, files: &[PendingWrite]) -> Vec<String> {
+    files.iter().map(|file| resolve_links(root, &file.path)).collect()
 }
 
-/// The files that an editor holds, each with what it has put beside it.
-fn held_by_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
+/// A note about files that are open in an editor, each with the editor's lock or swap file.
+fn open_in_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
     let traces = stored.iter().filter_map(|(path, _)| Some(format!("{path} ({})", editor_trace(root, path)?)));
-    let held: Vec<String> = traces.collect();
-    (!held.is_empty()).then(|| Failure {
-        message: format!("An editor holds {}.", held.join(", ")),
-        hint: "Load it there anew before you save it, or what was written now is gone.".into(),
+    let open: Vec<String> = traces.collect();
+    (!open.is_empty()).then(|| Failure {
+        message: format!("Open in an editor: {}.", open.join(", ")),
+        hint: "Reload it there before you save, or the editor overwrites this write.".into(),
     })
 }
 
-/// The files that had other names, which they have no more.
-fn was_linked(files: &[WrittenFile]) -> Option<Failure> {
+/// A note about files that had hard links.
+fn hard_link_note(files: &[WrittenFile]) -> Option<Failure> {
     let linked: Vec<&str> =
         files.iter().filter(|file| file.had_hard_links).map(|file| file.stored_at.as_str()).collect();
     (!linked.is_empty()).then(|| Failure {
-        message: format!("{} had other names (hard links), which keep the old content.", linked.join(", ")),
-        hint: "A link may lead out of the repository, so rhumb writes through none. ln -f makes them one file again."
+        message: format!("{} had hard links, which keep the old content.", linked.join(", ")),
+        hint: "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."
             .into(),
     })
 }
 
-fn file_writes(orders: &[PendingWrite]) -> Vec<FileWrite> {
-    let writes = orders.iter().map(|order| FileWrite {
-        path: order.path.clone(),
-        expected: order.expected.clone(),
-        content: order.content.clone(),
-        renamed_from: order.renamed_from.clone(),
+fn file_writes(files: &[PendingWrite]) -> Vec<FileWrite> {
+    let writes = files.iter().map(|file| FileWrite {
+        path: file.path.clone(),
+        expected: file.expected.clone(),
+        content: file.content.clone(),
+        renamed_from: file.renamed_from.clone(),
     });
     writes.collect()
 }
 
-/// What is known of the files before they are written.
+/// The state of the files before the write.
 struct Before {
     repo: Repo,
     own: UncommittedChanges,
-    /// The user's own changes, taken to be committed first.
+    /// The commit of the user's own changes.
     pending: PendingCommits,
 }
 
 impl Before {
-    /// Looks at the files that are to be written; `None` outside of a repository.
-    fn look(root: &Root, orders: &[PendingWrite], commit: &CommitRequest) -> Result<Option<Self>, GitError> {
+    /// Reads the state of the files; `None` outside of a repository.
+    fn read(root: &Root, files: &[PendingWrite], commit: &CommitRequest) -> Result<Option<Self>, GitError> {
         let Some(repo) = Repo::open(root.path())? else { return Ok(None) };
         if let Some(operation) = repo.state() {
             return Err(GitError::InProgress { operation });
         }
-        let own = repo.uncommitted_changes(&stored_paths(root, orders))?;
+        let own = repo.uncommitted_changes(&stored_paths(root, files))?;
         let mut pending = PendingCommits::new(root);
         if commit.own_changes == OwnChanges::CommitFirst && !own.whole.is_empty() {
             pending = pending.with_own(repo.prepare(&own.whole, None)?, &own.whole);
@@ -197,41 +193,41 @@ impl Before {
         Ok(Some(Self { repo, own, pending }))
     }
 
-    /// Takes what was written, to be committed with that message where no model writes one for the request.
-    fn take(self, stored: &[Stored], (message, request): (&str, &str)) -> Result<PendingCommits, GitError> {
+    /// Prepares the commit of the written files. `message` is used if no model writes one.
+    fn prepare(self, stored: &[Stored], (message, request): (&str, &str)) -> Result<PendingCommits, GitError> {
         let Self { repo, own, pending } = self;
-        let stays_out = |(path, _): &Stored| match pending.own() {
+        let is_excluded = |(path, _): &Stored| match pending.own() {
             Some(_) => own.partly_staged.contains(path),
             None => own.holds(path),
         };
-        let (out, ours): (Vec<Stored>, Vec<Stored>) = stored.iter().cloned().partition(stays_out);
-        let out: Vec<&String> = out.iter().map(|(path, _)| path).collect();
-        let note = (!out.is_empty()).then(|| left_out(&out, &own));
-        let taken = repo.prepare_written(&ours, pending.own())?;
+        let (excluded, ours): (Vec<Stored>, Vec<Stored>) = stored.iter().cloned().partition(is_excluded);
+        let excluded: Vec<&String> = excluded.iter().map(|(path, _)| path).collect();
+        let note = (!excluded.is_empty()).then(|| not_committed_note(&excluded, &own));
+        let prepared = repo.prepare_written(&ours, pending.own())?;
         let pending = pending.with_note(note);
         if ours.is_empty() {
             return Ok(pending);
         }
-        Ok(pending.with_accepted(taken, message, request))
+        Ok(pending.with_accepted(prepared, message, request))
     }
 }
 
-fn left_out(paths: &[&String], own: &UncommittedChanges) -> Failure {
+fn not_committed_note(paths: &[&String], own: &UncommittedChanges) -> Failure {
     let names: Vec<&str> = paths.iter().map(|path| path.as_str()).collect();
     let files = names.join(", ");
     let why = if paths.iter().all(|path| own.partly_staged.contains(*path)) {
-        "because a part of the file is staged"
+        "because parts of the file are staged"
     } else {
-        "because of uncommitted changes of your own in the file"
+        "because the file has uncommitted changes of yours"
     };
     Failure {
         message: format!("Not committed, {why}: {files}."),
-        hint: "The hunks are written; commit the file when you are ready.".into(),
+        hint: "The hunks were written. Commit the file when you are ready.".into(),
     }
 }
 
-/// What comes of an error: where only the record is missing, the user may want the write all the same.
-fn not_begun(error: WriteError) -> Result<WriteOutcome, NotWritten> {
+/// The result for an error. If only the record failed, the user may still want the write.
+fn failed_outcome(error: WriteError) -> Result<WriteOutcome, NotWritten> {
     match error {
         WriteError::NotRecorded { source } => Ok(WriteOutcome::NotRecorded(source.to_string())),
         error => Err(not_written(error)),
@@ -268,17 +264,17 @@ mod tests {
         rhumb_workspace::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
         std::fs::write(dir.path().join("real.rs"), "one, mine\ntwo\n").unwrap();
         let root = Root::at(dir.path()).unwrap();
-        let order = PendingWrite {
+        let file = PendingWrite {
             path: "link.rs".into(),
             expected: Some(Arc::from("one, mine\ntwo\n")),
             content: Some("one, mine\nTWO\n".into()),
             renamed_from: None,
         };
         let ask = CommitRequest { request: "change".into(), ..CommitRequest::default() };
-        let asked = write(&root, None, std::slice::from_ref(&order), Some(&ask)).unwrap();
+        let asked = write(&root, None, std::slice::from_ref(&file), Some(&ask)).unwrap();
         assert!(matches!(asked, WriteOutcome::UncommittedChanges(paths) if paths == ["real.rs"]));
         let leave = CommitRequest { own_changes: OwnChanges::LeaveUncommitted, ..ask };
-        let outcome = write(&root, None, &[order], Some(&leave)).unwrap();
+        let outcome = write(&root, None, &[file], Some(&leave)).unwrap();
         let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
         let committed = pending.commit(CommitMessages::default(), &Settings::default(), "");
         assert_eq!(committed.commit, None);

@@ -245,14 +245,14 @@ fn without_objects(place: &Path) -> (PathBuf, &'static str) {
 fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
     let expected = fs::read_to_string(root.path().join(path)).ok();
     let content = expected.clone().unwrap_or_default() + "ours $Id: of ours $\n";
-    let order = PendingWrite {
+    let file = PendingWrite {
         path: path.into(),
         expected: expected.map(Into::into),
         content: Some(content.clone()),
         renamed_from: None,
     };
     let commit = CommitRequest { request: "Write".into(), ..CommitRequest::default() };
-    let WriteOutcome::Written(written, pending) = write(root, None, &[order], Some(&commit)).unwrap() else {
+    let WriteOutcome::Written(written, pending) = write(root, None, &[file], Some(&commit)).unwrap() else {
         panic!("{name}: asked");
     };
     assert_eq!(fs::read_to_string(root.path().join(path)).unwrap(), content);

@@ -1,13 +1,13 @@
-//! Undo and redo of a write: its files, and the commit that was made of them.
+//! Undo and redo of a write and of its commit.
 
-use super::{Stored, doubts, left_out, not_written, told};
+use super::{Stored, durability_notes, not_committed_note, not_written, recovery_note};
 use crate::config::{Settings, UndoCommit};
 use crate::host::commit::pending::{commit_note, commit_options, not_committed, trailer};
 use rhumb_session::{CommitPlan, Failure, UndoPreview, Written};
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::{Direction, Journal, Root, RootKind, UndoOutcome, last_write};
 
-/// What [`undo`] would do now; `None` if there is nothing to undo or redo.
+/// What [`undo`] would do; `None` if there is nothing to undo or redo.
 pub fn undo_preview(
     root: &Root,
     journal: Option<&Journal>,
@@ -25,11 +25,11 @@ pub fn undo_preview(
     Some(UndoPreview { direction, paths: last.paths, subject, commit })
 }
 
-/// Takes the last write back, or does the one again that was undone last. The commit that was made of it is dropped and
-/// restored where it is HEAD and nobody else can have it, if the settings want that; else a new commit follows.
+/// Undoes the last write, or redoes the last undone one. Its commit is dropped or restored if it is HEAD and was not published, and
+/// the settings allow it; otherwise a new commit is made.
 ///
 /// # Errors
-/// Nothing was changed: a file is not as the write left it, or the disk refuses.
+/// Nothing was changed: a file has changed since the write, or cannot be written.
 pub fn undo(
     root: &Root,
     journal: Option<&Journal>,
@@ -38,21 +38,28 @@ pub fn undo(
 ) -> Result<Written, Failure> {
     let Some(journal) = journal else { return Ok(Written::default()) };
     let repo = repo(root, settings);
-    // What is not committed before is not ours to commit.
+    // Files with uncommitted changes of the user are not committed.
     let dirty = repo.as_ref().ok().and_then(Option::as_ref).map(Repo::dirty_paths);
-    // Noted for the case that the process dies between the files and their commit.
+    // In case the process dies between the write and the commit.
     let committed = |last: &UndoOutcome| last.message.is_some() && matches!(repo, Ok(Some(_)));
     let to_commit = last_write(journal, direction).filter(committed);
-    let _owed = to_commit.and_then(|last| journal.note_pending_commit(&last.paths));
+    let _journal_note = to_commit.and_then(|last| journal.note_pending_commit(&last.paths));
     let done = rhumb_workspace::undo(root, journal, direction).map_err(|error| not_written(error).0)?;
-    let notes = done.recovered.iter().map(told).chain(doubts(done.journal_warning, done.sync_warning)).collect();
+    let notes = done
+        .recovered
+        .iter()
+        .map(recovery_note)
+        .chain(durability_notes(done.journal_warning, done.sync_warning))
+        .collect();
     let mut written = Written { notes, paths: done.paths.clone(), ..Written::default() };
     let Some(recorded) = done.message.filter(|_| !done.paths.is_empty()) else { return Ok(written) };
     let committed = match (repo, dirty) {
         (Ok(Some(repo)), Some(Ok(dirty))) => {
             match commit_plan(&repo, journal, (done.number, &done.paths), direction, settings) {
-                CommitPlan::Drop(id) => return Ok(moved(written, &id, repo.drop_commit(&id), direction)),
-                CommitPlan::Restore(id) => return Ok(moved(written, &id, repo.restore_commit(&id), direction)),
+                CommitPlan::Drop(id) => return Ok(with_moved_branch(written, &id, repo.drop_commit(&id), direction)),
+                CommitPlan::Restore(id) => {
+                    return Ok(with_moved_branch(written, &id, repo.restore_commit(&id), direction));
+                }
                 CommitPlan::None | CommitPlan::New => {}
             }
             let files = done.paths.into_iter().zip(done.hashes);
@@ -76,12 +83,12 @@ pub fn undo(
     Ok(written)
 }
 
-/// The repository, if what is undone there is to be committed.
+/// The repository, if undo is to be committed there.
 fn repo(root: &Root, settings: &Settings) -> Result<Option<Repo>, GitError> {
     if settings.auto_commit && root.kind() == RootKind::Git { Repo::open(root.path()) } else { Ok(None) }
 }
 
-/// What becomes of the commit of a write. It does not depend on what the files hold.
+/// The plan for the commit of a write. It does not depend on the content of the files.
 fn commit_plan(
     repo: &Repo,
     journal: &Journal,
@@ -97,8 +104,13 @@ fn commit_plan(
     }
 }
 
-/// What to tell when the branch was moved, or could not be.
-fn moved(mut written: Written, id: &str, result: Result<String, GitError>, direction: Direction) -> Written {
+/// Adds the result of moving the branch.
+fn with_moved_branch(
+    mut written: Written,
+    id: &str,
+    result: Result<String, GitError>,
+    direction: Direction,
+) -> Written {
     match (result, direction) {
         (Ok(short), Direction::Undo) => written.dropped = Some(short),
         (Ok(short), Direction::Redo) => written.restored = Some(short),
@@ -109,17 +121,17 @@ fn moved(mut written: Written, id: &str, result: Result<String, GitError>, direc
                 Direction::Redo => format!("commit {short} could not be restored"),
             };
             let why = error.to_string();
-            let message = format!("The files are written, but {could_not}: {}.", why.trim_end_matches('.'));
+            let message = format!("The files were written, but {could_not}: {}.", why.trim_end_matches('.'));
             written.notes.push(Failure { message, hint: error.hint() });
         }
     }
     written
 }
 
-/// A commit by its id and by its abbreviated id.
+/// The id of a commit, and the abbreviated id.
 type Ids = (String, String);
 
-/// Commits what was undone or done again, as far as it was committed before.
+/// Commits the undone or redone files that were committed before.
 fn commit_undone(
     repo: &Repo,
     clean: &[Stored],
@@ -129,11 +141,11 @@ fn commit_undone(
     settings: &Settings,
 ) -> Result<(Option<Ids>, Vec<Failure>), GitError> {
     let mut notes = Vec::new();
-    // What is as it was committed now needs no word: the write itself had not been committed.
+    // Files that are now equal to HEAD need no note: the write was not committed.
     let still = repo.uncommitted_changes(own)?;
-    let out: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
-    if !out.is_empty() {
-        notes.push(left_out(&out, &still));
+    let excluded: Vec<&String> = own.iter().filter(|path| still.holds(path)).collect();
+    if !excluded.is_empty() {
+        notes.push(not_committed_note(&excluded, &still));
     }
     if clean.is_empty() {
         return Ok((None, notes));
@@ -144,15 +156,14 @@ fn commit_undone(
         Direction::Undo => message,
         Direction::Redo => message + &trailer(settings, settings.model.as_deref().unwrap_or_default()),
     };
-    let taken = repo.prepare_written(clean, None)?;
-    let commit = repo.commit(taken, &commit_options(&message, settings, true))?;
+    let prepared = repo.prepare_written(clean, None)?;
+    let commit = repo.commit(prepared, &commit_options(&message, settings, true))?;
     notes.extend(commit_note(&commit));
     Ok((Some((commit.id, commit.short_id)), notes))
 }
 
-/// The message of the commit that takes a write back, or does it again. The record knows the message that is built from the
-/// change; the last commit of the file may have a better one, but only where it is about this write: behind several in a row it
-/// is about the one before.
+/// The message of the commit of an undo or redo. The journal has the message that was made from the change. The last commit of the
+/// file may have a better one, but after several undos in a row it belongs to another write.
 fn undo_message(direction: Direction, last: Option<&str>, recorded: &str) -> String {
     let undone = last.and_then(|last| last.strip_prefix("Revert \"")?.strip_suffix('"'));
     match (direction, undone) {
@@ -172,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_that_unwrites_is_named_for_its_own_write() {
+    fn the_commit_of_an_undo_is_named_for_its_own_write() {
         let (undo, redo) = (Direction::Undo, Direction::Redo);
         // Each row: what is done, the last commit of the file, the record of the write, the new message.
         let rows = [

@@ -4,8 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::SessionsError;
-use crate::store::database::private_file;
+use crate::store::database::{DatabaseError, private_file};
 
 /// The lock of a session that this process has open. It is released on drop and at the end of the process.
 #[derive(Debug)]
@@ -16,10 +15,10 @@ pub struct Live {
 
 impl Live {
     /// Locks a session; `None` if another process has it open.
-    pub(super) fn take(folder: &Path, number: i64) -> Result<Option<Self>, SessionsError> {
+    pub(super) fn take(folder: &Path, number: i64) -> Result<Option<Self>, DatabaseError> {
         let path = file(folder, number);
         loop {
-            let failed = |source| SessionsError::Folder { path: path.clone(), source };
+            let failed = |source| DatabaseError::Folder { path: path.clone(), source };
             let lock = private_file(&path).map_err(failed)?;
             match lock.try_lock() {
                 Ok(()) => {}

@@ -100,11 +100,11 @@ fn a_damaged_database_is_moved_aside_whole() {
 fn a_database_of_a_newer_program_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    store.database.execute_batch("PRAGMA user_version = 99; CREATE TABLE later (x);").unwrap();
+    store.database.connection.execute_batch("PRAGMA user_version = 99; CREATE TABLE later (x);").unwrap();
     drop(store);
     let before = fs::read(folder.path().join("sessions.db")).unwrap();
     let error = SessionStore::open(folder.path()).unwrap_err();
-    assert!(matches!(error, SessionsError::Newer { found: 99, .. }), "{error}");
+    assert!(matches!(error, SessionsError::Database(DatabaseError::Newer { found: 99, .. })), "{error}");
     assert_eq!(fs::read(folder.path().join("sessions.db")).unwrap(), before);
 }
 

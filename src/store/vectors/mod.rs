@@ -5,35 +5,24 @@
 //! transaction. Texts that were not used for a month are removed. The database also records to which servers the user agreed to
 //! send texts.
 
-mod error;
 #[cfg(test)]
 mod tests;
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use error::VectorsError;
-
-use super::database::{self, check, connection, form, make_folder, move_aside, private_file};
+use super::database::{Database, DatabaseError, Schema, milliseconds};
 use rhumb_index::retrieval::QuantizedVector;
 
-/// The schema version, stored as `user_version`.
-const SCHEMA_VERSION: i64 = 1;
-/// Maximum size in bytes of a database that is checked completely when it is opened. Damage in a larger one is found when it is
-/// read.
-const MAX_CHECKED_BYTES: u64 = 16 * 1024 * 1024;
-/// The name of the file.
-const FILE_NAME: &str = "vectors.db";
 /// Days after which an unused text is removed.
 const MAX_UNUSED_DAYS: i64 = 30;
 /// Days after which the use of a text is recorded again, so that not every search writes.
 const USE_INTERVAL_DAYS: i64 = 7;
 
 /// The tables of schema version 1. Days are counted since 1970.
-const SCHEMA: &str = "
+const TABLES: &str = "
     CREATE TABLE models (
         number INTEGER PRIMARY KEY,
         identity TEXT NOT NULL UNIQUE,
@@ -50,6 +39,51 @@ const SCHEMA: &str = "
         place TEXT PRIMARY KEY
     ) WITHOUT ROWID;
 ";
+
+const SCHEMA: Schema = Schema {
+    file_name: "vectors.db",
+    lock_name: "vectors.lock",
+    version: 1,
+    tables: TABLES,
+    // A killed process loses nothing, a power failure only the last transactions.
+    pragmas: "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+    max_checked_bytes: 16 * 1024 * 1024,
+};
+
+/// An error of the vector database. None of them loses more than the cost of computing vectors again.
+#[derive(Debug, thiserror::Error)]
+pub enum VectorsError {
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A model gives vectors with other dimensions than before.
+    #[error("{identity} now makes vectors with {found} dimensions; the stored ones have {known}")]
+    Dims {
+        /// The identity of the model.
+        identity: String,
+        /// The dimensions before.
+        known: usize,
+        /// The dimensions now.
+        found: usize,
+    },
+}
+
+impl VectorsError {
+    /// Whether the database is damaged, or not a database.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Database(error) if error.is_damage())
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Database(DatabaseError::Newer { .. }) => "Update rhumb, or delete that file: it can be made again.",
+            Self::Dims { .. } => "rhumb index delete and rhumb index build make them again.",
+            Self::Database(error) if error.is_damage() => "rhumb index build replaces it with a new one.",
+            Self::Database(_) => "Check its free space and permissions.",
+        }
+    }
+}
 
 /// The hash of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,8 +110,7 @@ pub struct ModelVectors {
 /// The vectors of one repository.
 #[derive(Debug)]
 pub struct VectorStore {
-    path: PathBuf,
-    database: Connection,
+    database: Database,
 }
 
 impl VectorStore {
@@ -86,7 +119,8 @@ impl VectorStore {
     /// # Errors
     /// The folder or the database cannot be used, or the database has a newer schema.
     pub fn open(folder: &Path) -> Result<(Self, Option<PathBuf>), VectorsError> {
-        Self::open_checked(folder, MAX_CHECKED_BYTES)
+        let (database, aside) = Database::open(&SCHEMA, folder)?;
+        Ok((Self { database }, aside))
     }
 
     /// As [`VectorStore::open`], after damage was found: the database is checked completely, whatever its size.
@@ -94,7 +128,8 @@ impl VectorStore {
     /// # Errors
     /// As [`VectorStore::open`].
     pub fn reopen(folder: &Path) -> Result<(Self, Option<PathBuf>), VectorsError> {
-        Self::open_checked(folder, u64::MAX)
+        let (database, aside) = Database::reopen(&SCHEMA, folder)?;
+        Ok((Self { database }, aside))
     }
 
     /// Opens the database in `folder` if there is one. A damaged one is not moved.
@@ -102,17 +137,17 @@ impl VectorStore {
     /// # Errors
     /// As [`VectorStore::open`].
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, VectorsError> {
-        if folder.join(FILE_NAME).exists() { Self::connect(folder, 0).map(Some) } else { Ok(None) }
+        Ok(Database::open_existing(&SCHEMA, folder)?.map(|database| Self { database }))
     }
 
     /// The path of the database in `folder`, even if it does not exist.
     pub fn path_in(folder: &Path) -> PathBuf {
-        folder.join(FILE_NAME)
+        folder.join(SCHEMA.file_name)
     }
 
     /// The size of the database in `folder` in bytes.
     pub fn size_in(folder: &Path) -> u64 {
-        database::size(folder, FILE_NAME)
+        SCHEMA.size(folder)
     }
 
     /// Deletes the database in `folder` with the recorded agreements; `false` if there is none.
@@ -120,12 +155,7 @@ impl VectorStore {
     /// # Errors
     /// One of its files cannot be deleted.
     pub fn delete(folder: &Path) -> Result<bool, VectorsError> {
-        if !folder.join(FILE_NAME).exists() {
-            return Ok(false);
-        }
-        let _gate = gate(folder)?;
-        database::remove(folder, FILE_NAME).map_err(unusable)?;
-        Ok(true)
+        Ok(SCHEMA.delete(folder)?)
     }
 
     /// The stored vectors of these texts for a model, in order. Records that the texts were used.
@@ -145,8 +175,8 @@ impl VectorStore {
         let Some((model, dims)) = self.model(identity)? else { return Ok(vec![None; texts.len()]) };
         let mut rows = Vec::with_capacity(texts.len());
         let mut stale = Vec::new();
-        let mut read = || -> rusqlite::Result<()> {
-            let transaction = self.database.unchecked_transaction()?;
+        self.database.run(|connection| {
+            let transaction = connection.unchecked_transaction()?;
             let mut select = transaction.prepare("SELECT row, seen FROM vectors WHERE model = ? AND text = ?")?;
             for text in texts {
                 let found: Option<(Vec<u8>, i64)> =
@@ -162,9 +192,8 @@ impl VectorStore {
                 rows.push(row);
             }
             Ok(())
-        };
-        read().map_err(|source| self.failed(source))?;
-        self.write(|transaction| {
+        })?;
+        self.database.write(|transaction| {
             let mut update = transaction.prepare("UPDATE vectors SET seen = ? WHERE model = ? AND text = ?")?;
             stale.iter().try_for_each(|text| update.execute(params![today, model, text.0]).map(drop))
         })?;
@@ -185,7 +214,7 @@ impl VectorStore {
         if let Some((_, other)) = rows.iter().find(|(_, row)| row.dims() != known) {
             return Err(VectorsError::Dims { identity: identity.to_owned(), known, found: other.dims() });
         }
-        self.write(|transaction| {
+        self.database.write(|transaction| {
             transaction.execute(
                 "INSERT OR IGNORE INTO models (identity, dims) VALUES (?, ?)",
                 params![identity, known as i64],
@@ -202,7 +231,8 @@ impl VectorStore {
                 insert.execute(params![model, text.0, today, row.to_bytes()])?;
             }
             Ok(())
-        })
+        })?;
+        Ok(())
     }
 
     /// Removes texts that were not used for a month, and returns their number.
@@ -214,13 +244,13 @@ impl VectorStore {
     }
 
     fn sweep_on(&mut self, today: i64) -> Result<usize, VectorsError> {
-        let mut gone = 0;
-        self.write(|transaction| {
-            gone = transaction.execute("DELETE FROM vectors WHERE seen < ?", params![today - MAX_UNUSED_DAYS])?;
+        let removed = self.database.write(|transaction| {
+            let removed =
+                transaction.execute("DELETE FROM vectors WHERE seen < ?", params![today - MAX_UNUSED_DAYS])?;
             let unused = "DELETE FROM models WHERE number NOT IN (SELECT DISTINCT model FROM vectors)";
-            transaction.execute(unused, []).map(drop)
+            transaction.execute(unused, []).map(|_| removed)
         })?;
-        Ok(gone)
+        Ok(removed)
     }
 
     /// The models with their vectors, ordered by identity.
@@ -228,16 +258,16 @@ impl VectorStore {
     /// # Errors
     /// A database operation fails.
     pub fn models(&self) -> Result<Vec<ModelVectors>, VectorsError> {
-        let read = || {
+        let read = |connection: &Connection| {
             let sql =
                 "SELECT identity, dims, (SELECT count(*) FROM vectors WHERE model = number) FROM models ORDER BY 1";
-            let mut select = self.database.prepare(sql)?;
+            let mut select = connection.prepare(sql)?;
             let model = |row: &rusqlite::Row<'_>| {
                 Ok(ModelVectors { identity: row.get(0)?, dims: length(row, 1)?, count: length(row, 2)? })
             };
             select.query_map([], model)?.collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(|source| self.failed(source))
+        Ok(self.database.run(read)?)
     }
 
     /// Records that the user agreed to send texts of this repository to `place`.
@@ -245,9 +275,8 @@ impl VectorStore {
     /// # Errors
     /// A database operation fails.
     pub fn agree(&mut self, place: &str) -> Result<(), VectorsError> {
-        self.write(|transaction| {
-            transaction.execute("INSERT OR IGNORE INTO agreed (place) VALUES (?)", params![place]).map(drop)
-        })
+        let insert = "INSERT OR IGNORE INTO agreed (place) VALUES (?)";
+        Ok(self.database.write(|transaction| transaction.execute(insert, params![place]).map(drop))?)
     }
 
     /// Whether the user agreed to send texts of this repository to `place`.
@@ -255,84 +284,16 @@ impl VectorStore {
     /// # Errors
     /// A database operation fails.
     pub fn has_agreed(&self, place: &str) -> Result<bool, VectorsError> {
-        let read = || self.database.prepare("SELECT 1 FROM agreed WHERE place = ?")?.exists(params![place]);
-        read().map_err(|source| self.failed(source))
+        let select = "SELECT 1 FROM agreed WHERE place = ?";
+        Ok(self.database.run(|connection| connection.prepare(select)?.exists(params![place]))?)
     }
 
     /// The row id of a model, and the dimensions of its vectors.
     fn model(&self, identity: &str) -> Result<Option<(i64, usize)>, VectorsError> {
         let sql = "SELECT number, dims FROM models WHERE identity = ?";
-        let found =
-            self.database.query_row(sql, params![identity], |row| Ok((row.get(0)?, length(row, 1)?))).optional();
-        found.map_err(|source| self.failed(source))
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, length(row, 1)?));
+        Ok(self.database.run(|connection| connection.query_row(sql, params![identity], row).optional())?)
     }
-
-    /// Performs `work` in one transaction.
-    fn write(&mut self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>) -> Result<(), VectorsError> {
-        let path = &self.path;
-        let failed = |source| VectorsError::Database { path: path.clone(), source };
-        let transaction = self.database.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        work(&transaction).map_err(failed)?;
-        transaction.commit().map_err(failed)
-    }
-
-    fn open_checked(folder: &Path, checked: u64) -> Result<(Self, Option<PathBuf>), VectorsError> {
-        make_folder(folder).map_err(|source| unusable((folder.to_owned(), source)))?;
-        let _gate = gate(folder)?;
-        match Self::connect(folder, checked) {
-            Err(error) if error.is_damage() => {
-                let aside = move_aside(folder, FILE_NAME, seconds()).map_err(unusable)?;
-                Ok((Self::connect(folder, checked)?, Some(aside)))
-            }
-            opened => Ok((opened?, None)),
-        }
-    }
-
-    fn connect(folder: &Path, checked: u64) -> Result<Self, VectorsError> {
-        let path = folder.join(FILE_NAME);
-        // SQLite gives its other files the same permissions.
-        let size = private_file(&path).and_then(|file| file.metadata());
-        let size = size.map_err(|source| unusable((path.clone(), source)))?.len();
-        let sql = |source| VectorsError::Database { path: path.clone(), source };
-        let mut database = connection(&path).map_err(sql)?;
-        let found = form(&database).map_err(sql)?;
-        if found > SCHEMA_VERSION {
-            return Err(VectorsError::Newer { path, found, known: SCHEMA_VERSION });
-        }
-        prepare(&mut database).map_err(sql)?;
-        if size < checked {
-            check(&database).map_err(sql)?;
-        }
-        Ok(Self { path, database })
-    }
-
-    fn failed(&self, source: rusqlite::Error) -> VectorsError {
-        VectorsError::Database { path: self.path.clone(), source }
-    }
-}
-
-/// Configures a connection and creates missing tables.
-fn prepare(database: &mut Connection) -> rusqlite::Result<()> {
-    // A killed process loses nothing, a power failure only the last transactions.
-    database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")?;
-    if form(database)? == SCHEMA_VERSION {
-        return Ok(());
-    }
-    let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Another process may have created them meanwhile.
-    if form(&transaction)? == 0 {
-        transaction.execute_batch(SCHEMA)?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-    }
-    transaction.commit()
-}
-
-/// Locked while the database is opened or deleted: if two threads found the same damage, the second would move the new database
-/// of the first.
-fn gate(folder: &Path) -> Result<std::fs::File, VectorsError> {
-    let path = folder.join("vectors.lock");
-    let lock = private_file(&path).and_then(|file| file.lock().map(|()| file));
-    lock.map_err(|source| unusable((path, source)))
 }
 
 /// A counting column.
@@ -340,16 +301,7 @@ fn length(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<usize> {
     row.get::<_, i64>(column).map(|number| usize::try_from(number).unwrap_or(0))
 }
 
-fn unusable((path, source): (PathBuf, std::io::Error)) -> VectorsError {
-    VectorsError::Folder { path, source }
-}
-
-fn seconds() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-}
-
 /// Days since 1970.
 fn today() -> i64 {
-    seconds() / 86_400
+    milliseconds() / 86_400_000
 }

@@ -70,15 +70,15 @@ fn a_row_that_is_none_counts_as_absent() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = opened(folder.path());
     store.save("m", &[(key("x"), row(&[1.0, 1.0])), (key("y"), row(&[1.0, 1.0]))]).unwrap();
-    store.database.execute("UPDATE vectors SET row = x'00' WHERE text = ?", params![key("x").0]).unwrap();
+    store.database.connection.execute("UPDATE vectors SET row = x'00' WHERE text = ?", params![key("x").0]).unwrap();
     assert!(matches!(store.rows("m", &[key("x"), key("y")]).unwrap()[..], [None, Some(_)]));
 }
 
 #[test]
 fn a_newer_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    opened(folder.path()).database.pragma_update(None, "user_version", SCHEMA_VERSION + 1).unwrap();
-    assert!(matches!(VectorStore::open(folder.path()), Err(VectorsError::Newer { .. })));
+    opened(folder.path()).database.connection.pragma_update(None, "user_version", SCHEMA.version + 1).unwrap();
+    assert!(matches!(VectorStore::open(folder.path()), Err(VectorsError::Database(DatabaseError::Newer { .. }))));
 }
 
 #[test]

@@ -1,28 +1,36 @@
-//! Persistence the survey up to date: at the start, when asked, and whenever the disk changes.
+//! Keeps the survey up to date: at the start, on request, and when files change. Also finds comments for the model in saved files.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};
+use rhumb_session::context::found_comments;
 use rhumb_session::{EffectKind, Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
 
+/// Maximum size in bytes of a file that is searched for comments.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Maximum number of files saved at once that are searched. A checkout changes more, but not by hand.
+const MAX_FILES: usize = 64;
+
 impl Host {
-    /// Lets what is read of the repository so far be enough, until [`Self::read_on`].
+    /// Stops reading files early, until [`Self::read_on`].
     pub(crate) fn stop_reading(&self) {
         self.shared.stop_reading.store(true, Ordering::Relaxed);
     }
 
-    /// Reads what was left out.
+    /// Reads the skipped files.
     pub(crate) fn read_on(self) {
         self.shared.stop_reading.store(false, Ordering::Relaxed);
         self.start_survey();
     }
 
-    /// Surveys the repository in the background. A newer survey replaces one that still runs.
+    /// Surveys the repository in the background, and cancels a running survey.
     pub(crate) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
         std::mem::replace(&mut *lock(&self.shared.survey_cancel), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
@@ -35,14 +43,14 @@ impl Host {
                 Ok(None) => return,
                 Err(failure) => return self.respond_now(Response::Surveyed { note: Some(failure) }),
             }
-            // What changed meanwhile waited for its turn.
+            // Files may have changed meanwhile.
             if running == 0 && !lock(&self.shared.changed).is_empty() {
                 self.start_survey();
             }
         });
     }
 
-    /// Surveys the repository; something to know about it, or `None` when a newer survey took over.
+    /// Surveys the repository. Returns a note about it, or `None` if cancelled.
     pub(crate) fn survey(&self, cancel: &AtomicBool) -> Option<Option<Failure>> {
         if let Some(head) = head_line(&self.shared.root) {
             self.respond_now(Response::Head(head));
@@ -56,19 +64,20 @@ impl Host {
             changed: Some(&changed),
             with_terms: true,
             provisional: before.is_none() && self.shared.prepares,
-            enough: Some(&self.shared.stop_reading),
+            stop_reading: Some(&self.shared.stop_reading),
         };
-        // Numbers are told where there is something to wait for.
-        let long =
+        // Progress is only reported if the survey takes long.
+        let is_long =
             before.as_ref().is_none_or(|before| before.unread > 0 && !self.shared.stop_reading.load(Ordering::Relaxed));
-        let progress = |step: SurveyStep<'_>| self.tell_progress(step, long);
+        let progress = |step: SurveyStep<'_>| self.report_progress(step, is_long);
         let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
-            // Whoever took over has to look at these as well.
+            // The next survey needs these changes.
             lock(&self.shared.changed).merge(changed);
             return None;
         };
         let survey = Arc::new(survey);
-        let note = gone(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
+        let note =
+            missing_root(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
         self.respond_now(Response::Unread { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
         *lock(&self.shared.sketch) = None;
@@ -78,7 +87,7 @@ impl Host {
         self.respond_now(Response::Symbols(Arc::clone(&survey.graph)));
         let watched = self.follow_files(&survey);
         if let Some(store) = store {
-            // What cannot be saved is computed again.
+            // An error is ignored: the next process makes everything again.
             if self.shared.prepares {
                 tokio::task::spawn_blocking(move || drop(survey.save(&store)));
             } else {
@@ -88,8 +97,8 @@ impl Host {
         Some(note.or(watched))
     }
 
-    /// Tells how far a survey is; numbers only of a long one: others are too quick to read.
-    fn tell_progress(&self, step: SurveyStep<'_>, long: bool) {
+    /// Reports the progress of a survey; numbers only of a long one.
+    fn report_progress(&self, step: SurveyStep<'_>, is_long: bool) {
         match step {
             SurveyStep::Listed(files) => {
                 let paths = files.iter().map(|file| file.path.clone()).collect();
@@ -99,20 +108,20 @@ impl Host {
                 *lock(&self.shared.sketch) = Some(graph);
                 self.respond_now(Response::ProvisionalMap);
             }
-            // Progress that nobody has time for is not worth waiting.
-            SurveyStep::Listing(done) if long => {
+            // Progress is dropped if the channel is full.
+            SurveyStep::Listing(done) if is_long => {
                 self.responder.try_send(Response::SurveyProgress { done, total: 0 });
             }
-            SurveyStep::Reading(done, total) if long => {
+            SurveyStep::Reading(done, total) if is_long => {
                 self.responder.try_send(Response::SurveyProgress { done, total });
             }
             SurveyStep::Listing(_) | SurveyStep::Reading(..) => {}
         }
     }
 
-    /// Follows changes on disk from now on, or no more.
+    /// Starts or stops following changes on disk.
     pub(crate) fn follow(self, follow: bool) {
-        // Thousands of folders may be let go or taken up, which is nothing to wait for.
+        // Watching thousands of folders takes time.
         tokio::task::spawn_blocking(move || {
             if !follow {
                 *lock(&self.shared.watch) = None;
@@ -122,15 +131,15 @@ impl Host {
         });
     }
 
-    /// Follows changes on disk from now on, if they are not followed yet.
+    /// Starts to follow changes on disk, unless they are followed already.
     pub(super) fn start_watch(&self) -> Result<(), Failure> {
         let handle = tokio::runtime::Handle::current();
         let host = self.clone();
         let on_change = move |changed: DiskChanges| {
-            // The watch has a thread of its own, which knows nothing of the runtime.
+            // The thread of the watch is outside of the runtime.
             let _entered = handle.enter();
-            host.note_saved(&changed.saved);
-            host.clone().note_change(changed);
+            host.find_comments(&changed.saved);
+            host.clone().survey_changes(changed);
         };
         {
             let mut watch = lock(&self.shared.watch);
@@ -143,8 +152,8 @@ impl Host {
         survey.and_then(|survey| self.follow_files(&survey)).map_or(Ok(()), Err)
     }
 
-    /// Surveys what changed, if it is anything that is listed.
-    fn note_change(self, changed: DiskChanges) {
+    /// Surveys changes of listed files.
+    fn survey_changes(self, changed: DiskChanges) {
         let matters = match &*self.shared.survey.borrow() {
             Some(survey) => {
                 let listed =
@@ -155,21 +164,56 @@ impl Host {
         };
         if matters {
             lock(&self.shared.changed).merge(changed);
-            // One that runs is not stopped for it: a disk that never rests must not keep every survey from its end.
+            // A running survey is not cancelled; otherwise permanent changes would prevent any result.
             if self.shared.surveys.load(Ordering::SeqCst) == 0 {
                 self.start_survey();
             }
         }
     }
 
-    /// Watches the folders of the surveyed files, if changes are followed at all.
+    /// Watches the folders of the surveyed files, if changes are followed.
     fn follow_files(&self, survey: &Survey) -> Option<Failure> {
         let mut watch = lock(&self.shared.watch);
         let files = survey.files.iter().map(|file| file.path.as_str());
         let error = watch.as_mut()?.follow(&self.shared.root, files).err()?;
-        // Half a watch is worse than none: one would rely on it.
+        // An incomplete watch would miss changes.
         *watch = None;
         Some(not_followed(&error))
+    }
+
+    /// Starts or stops the search for comments in saved files. The response is sent once it is active: files saved before the first
+    /// survey may be missed.
+    pub(crate) async fn watch_comments(self, watch: bool) {
+        self.shared.comments.store(watch, Ordering::SeqCst);
+        if !watch {
+            return;
+        }
+        // Fails only when the host is dropped.
+        let _ = self.shared.survey.subscribe().wait_for(Option::is_some).await;
+        self.blocking(|failure| Response::Watching(Err(failure)), |host| Response::Watching(host.start_watch()));
+    }
+
+    /// Reports comments for the model in saved files, if enabled. Ignored files are not read.
+    pub(super) fn find_comments(&self, saved: &BTreeSet<String>) {
+        if saved.is_empty() || saved.len() > MAX_FILES || !self.shared.comments.load(Ordering::SeqCst) {
+            return;
+        }
+        let (host, saved) = (self.clone(), saved.clone());
+        tokio::task::spawn_blocking(move || saved.into_iter().for_each(|path| host.report_comments(path)));
+    }
+
+    fn report_comments(&self, path: String) {
+        let root = &self.shared.root;
+        let small = std::fs::symlink_metadata(root.path().join(&path))
+            .is_ok_and(|file| file.is_file() && file.len() <= MAX_BYTES);
+        if !small || rhumb_workspace::is_ignored(root, &path) || rhumb_workspace::is_secret_name(&path) {
+            return;
+        }
+        // A file that cannot be read is reported when it is used.
+        if let Ok(snapshot) = rhumb_workspace::read(root, &path) {
+            let found = found_comments(&path, &snapshot.text);
+            self.respond_now(Response::Comments { path, found });
+        }
     }
 }
 
@@ -180,7 +224,7 @@ fn not_followed(error: &rhumb_workspace::WatchError) -> Failure {
     }
 }
 
-/// The branch or commit that HEAD names; `None` outside git or where git cannot be read.
+/// The branch or commit of HEAD; `None` outside git or after an error.
 pub(crate) fn head_line(root: &Root) -> Option<String> {
     if root.kind() != RootKind::Git {
         return None;
@@ -193,33 +237,35 @@ pub(crate) fn head_line(root: &Root) -> Option<String> {
     })
 }
 
-/// That the folder itself is gone, if it was there before.
-fn gone(root: &Root, before: Option<&Survey>) -> Option<Failure> {
+/// The failure if the root folder was removed.
+fn missing_root(root: &Root, before: Option<&Survey>) -> Option<Failure> {
     let was_there = before.is_some_and(|before| !before.files.is_empty());
     (was_there && !root.path().is_dir()).then(|| Failure {
         message: format!("The folder {} is not there any more.", root.path().display()),
-        hint: "Put it back, or leave and start rhumb where the files are now; the session is kept.".into(),
+        hint: "Restore it, or start rhumb in the new folder. The session is saved.".into(),
     })
 }
 
-/// That rule files were refused: what they were to hide is listed.
+/// The failure about rule files that were not read.
 pub fn unread_rules(files: &[String]) -> Failure {
     let first = files.first().map_or("", String::as_str);
-    let (named, are, they) = match files.len() {
-        0 | 1 => (first.to_owned(), "is", "it hides"),
-        more => (format!("{first} and {} more", more - 1), "are", "they hide"),
+    let (named, were, their) = match files.len() {
+        0 | 1 => (first.to_owned(), "was", "its"),
+        more => (format!("{first} and {} more", more - 1), "were", "their"),
     };
     Failure {
-        message: format!("{named} {are} not read, so {they} nothing: no plain file, a link, or larger than 1 MB."),
-        hint: "Put a plain file with the rules in its place.".into(),
+        message: format!(
+            "{named} {were} not read, so {their} rules have no effect: a rule file must be a regular file of at most 1 MB."
+        ),
+        hint: "Replace it with a regular file.".into(),
     }
 }
 
-/// What to know about a survey that was not to be known of the one before.
+/// A note about the survey that did not apply to the last one.
 fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     if survey.bare {
         return before.is_none().then(|| Failure {
-            message: "This is a bare repository: it has no files to work on.".into(),
+            message: "This is a bare repository without files.".into(),
             hint: "Start rhumb in a clone or a worktree of it.".into(),
         });
     }
@@ -232,19 +278,18 @@ fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     }
     if survey.skipped > before.map_or(0, |before| before.skipped) {
         return Some(Failure {
-            message: format!("{} file names are not valid UTF-8 and were left out.", survey.skipped),
-            hint: "Rename them to work on them here.".into(),
+            message: format!("{} files were skipped because their names are not valid UTF-8.", survey.skipped),
+            hint: "Rename them to use them here.".into(),
         });
     }
     if survey.heads_only && !before.is_some_and(|before| before.heads_only) {
         return Some(Failure {
-            message: "This is a very large repository: the map knows its names, paths and comments, no other words."
-                .into(),
-            hint: "Start rhumb --subtree-only in the folder that you work on, and it knows every word of it.".into(),
+            message: "This repository is very large: only names, paths and comments are indexed.".into(),
+            hint: "rhumb --subtree-only in a subfolder indexes all words there.".into(),
         });
     }
     survey.rebuilt.then(|| Failure {
-        message: "What was kept of this repository is damaged or from another version.".into(),
-        hint: "Everything was read again; there is nothing to do.".into(),
+        message: "The stored index of this repository is damaged or from another version.".into(),
+        hint: "It was made again. Nothing more to do.".into(),
     })
 }

@@ -1,0 +1,236 @@
+//! The files of a map store: segments of the index with the keys of their contents; trees, which map the files of a root to records;
+//! token counts of lines in maps; and the commit history.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::StoreError;
+use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
+use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};
+use rhumb_tokens::LineCount;
+
+const SEGMENT_KIND: u32 = 1;
+/// The sections of a segment file.
+const KEYS: usize = 0;
+const WORDS: usize = 1;
+const TEXT: usize = 2;
+const TERMS: usize = 3;
+
+/// A hash of a content and of the way it is parsed: files with the same key have the same record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentKey(pub u128);
+
+/// A segment with the keys of its records.
+#[derive(Debug, Clone)]
+pub struct StoredSegment {
+    /// The keys, by record.
+    pub keys: Arc<Vec<ContentKey>>,
+    /// The records.
+    pub segment: Arc<Segment>,
+    /// Whether it is stored.
+    pub stored: bool,
+    /// The terms, if they must be stored and are not needed otherwise.
+    pub spare_terms: Option<Arc<Vec<u32>>>,
+}
+
+impl StoredSegment {
+    /// A segment that is not stored yet, with a key for each record.
+    pub fn new(segment: Segment, keys: Vec<ContentKey>) -> Self {
+        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false, spare_terms: None }
+    }
+
+    /// The id: segments with the same keys are equal.
+    pub(super) fn id(&self) -> u64 {
+        xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
+    }
+
+    /// Writes the segment to `path`.
+    pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
+        let (keys, segment) = (key_words(&self.keys), &self.segment);
+        let words = |words| bytemuck::cast_slice::<u32, u8>(words);
+        let terms = self.spare_terms.as_ref().map_or_else(|| segment.terms(), |terms| terms.as_slice());
+        let sections = [words(&keys), words(segment.words()), segment.text().as_bytes(), words(terms)];
+        write_file(path, SEGMENT_KIND, sections)
+    }
+
+    /// Reads the segment at `path`, with or without its terms; `None` if it is damaged or from another version.
+    pub(super) fn read(path: &Path, with_terms: bool) -> Option<Self> {
+        let mut file = Sealed::open(path, SEGMENT_KIND)?;
+        let keys: Vec<ContentKey> = file.words(KEYS)?.as_chunks::<4>().0.iter().map(key).collect();
+        let segment = Segment::from_parts(file.words(WORDS)?, file.text(TEXT)?)?;
+        if with_terms {
+            segment.set_terms(file.words(TERMS)?);
+        }
+        (keys.len() == segment.len()).then(|| Self {
+            keys: Arc::new(keys),
+            segment: Arc::new(segment),
+            stored: true,
+            spare_terms: None,
+        })
+    }
+
+    /// Whether its terms are loaded.
+    pub(super) fn is_whole(&self) -> bool {
+        self.segment.has_terms() || self.spare_terms.is_some()
+    }
+}
+
+fn key_words(keys: &[ContentKey]) -> Vec<u32> {
+    keys.iter().flat_map(|key| [halves(key.0 as u64), halves((key.0 >> 64) as u64)]).flatten().collect()
+}
+
+fn key(words: &[u32; 4]) -> ContentKey {
+    ContentKey(u128::from(wide(words)) | u128::from(wide(&words[2..])) << 64)
+}
+
+const TREE_KIND: u32 = 2;
+/// The fields of a file: the end of its path, its stamp in halves, segment and record.
+const FILE_WORDS: usize = 5;
+const NONE: u32 = u32::MAX;
+
+/// A surveyed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownFile {
+    /// The path, relative to the root, with `/`.
+    pub path: String,
+    /// The stamp, which changes with the file; 0 if that is not certain.
+    pub stamp: u64,
+    /// The record, if it has one.
+    pub record: Option<RecordId>,
+}
+
+/// The files of a root, sorted by path, and the segments with their records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// The ids of the segments, indexed by the numbers in records.
+    pub segments: Vec<u64>,
+    /// The files.
+    pub files: Vec<KnownFile>,
+}
+
+impl Tree {
+    pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
+        let mut words = vec![self.segments.len() as u32];
+        words.extend(self.segments.iter().flat_map(|id| halves(*id)));
+        let mut text = String::new();
+        for file in &self.files {
+            text.push_str(&file.path);
+            let at = file.record.unwrap_or(RecordId { segment: NONE, record: NONE });
+            words.push(u32::try_from(text.len()).unwrap_or(u32::MAX));
+            words.extend(halves(file.stamp));
+            words.extend([at.segment, at.record]);
+        }
+        write_file(path, TREE_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+    }
+
+    /// Reads the tree at `path`; `None` if it is damaged.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let mut file = Sealed::open(path, TREE_KIND)?;
+        let (words, text) = (file.words(0)?, file.text(1)?);
+        let (count, rest) = words.split_first()?;
+        let (segments, files) = rest.split_at_checked((*count as usize).checked_mul(2)?)?;
+        let mut start = 0;
+        let files = files.as_chunks::<FILE_WORDS>().0.iter().map(|&[end, low, high, segment, record]| {
+            let path = text.get(start..end as usize)?.to_owned();
+            start = end as usize;
+            let record = (segment != NONE).then_some(RecordId { segment, record });
+            Some(KnownFile { path, stamp: wide(&[low, high]), record })
+        });
+        let files = files.collect::<Option<Vec<KnownFile>>>()?;
+        Some(Self { segments: segments.as_chunks::<2>().0.iter().map(|id| wide(id)).collect(), files })
+    }
+}
+
+const COUNTS_KIND: u32 = 3;
+
+/// Writes token counts of lines in maps to `path`.
+pub(super) fn write_counts(path: &Path, lines: &[LineCount]) -> Result<(), StoreError> {
+    let row = |line: &LineCount| {
+        let [low, high] = halves(line.hash);
+        [low, high, u32::from(line.tokens[0]) | u32::from(line.tokens[1]) << 16]
+    };
+    let words: Vec<u32> = lines.iter().flat_map(row).collect();
+    write_file(path, COUNTS_KIND, [bytemuck::cast_slice(&words), &[], &[], &[]])
+}
+
+/// Reads the counts at `path`; none if the file is missing or damaged.
+pub(super) fn read_counts(path: &Path) -> Vec<LineCount> {
+    let words = Sealed::open(path, COUNTS_KIND).and_then(|mut file| file.words(0)).unwrap_or_default();
+    let line =
+        |row: &[u32; 3]| LineCount { hash: wide(row), tokens: [(row[2] & 0xffff) as u16, (row[2] >> 16) as u16] };
+    words.as_chunks::<3>().0.iter().map(line).collect()
+}
+
+const HISTORY_KIND: u32 = 4;
+/// The fields of a commit: the end of its subject, the number of its paths, and compared entries.
+const COMMIT_WORDS: usize = 3;
+
+/// Writes a history to `path`: the ends of all texts as words; ids, subjects and paths as text.
+pub(super) fn write_history(path: &Path, history: &History) -> Result<(), StoreError> {
+    let (mut text, mut words) = (history.head.clone(), Vec::new());
+    let end = |text: &String| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    words.push(end(&text));
+    for commit in &history.commits {
+        text.push_str(&commit.id);
+        words.push(end(&text));
+        text.push_str(&commit.subject);
+        words.extend([end(&text), u32::try_from(commit.paths.len()).unwrap_or(u32::MAX), commit.compared]);
+        for path in &commit.paths {
+            text.push_str(path);
+            words.push(end(&text));
+        }
+    }
+    write_file(path, HISTORY_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+}
+
+/// Reads the history at `path`; empty if the file is missing or damaged.
+pub(super) fn read_history(path: &Path) -> History {
+    let Some(mut file) = Sealed::open(path, HISTORY_KIND) else { return History::default() };
+    let parts = file.words(0).zip(file.text(1));
+    parts.and_then(|(words, text)| decode_history(&words, &text)).unwrap_or_default()
+}
+
+fn decode_history(words: &[u32], text: &str) -> Option<History> {
+    let (mut rest, mut start) = (words, 0);
+    let mut piece = |end: u32| {
+        let piece = text.get(start..end as usize)?.to_owned();
+        start = end as usize;
+        Some(piece)
+    };
+    let (&head, tail) = rest.split_first()?;
+    let mut history = History { head: piece(head)?, commits: Vec::new() };
+    rest = tail;
+    while let Some((&id, tail)) = rest.split_first() {
+        let ([subject, paths, compared], tail) = tail.split_first_chunk::<COMMIT_WORDS>()?;
+        let (ends, tail) = tail.split_at_checked(*paths as usize)?;
+        let (id, subject) = (piece(id)?, piece(*subject)?);
+        let paths = ends.iter().map(|&end| piece(end)).collect::<Option<Vec<String>>>()?;
+        history.commits.push(PastCommit { id, subject, paths, compared: *compared });
+        rest = tail;
+    }
+    Some(history)
+}
+
+fn write_file(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> Result<(), StoreError> {
+    sealed::write(path, kind, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_history_comes_back(commits in prop::collection::vec(("[a-f0-9]{0,8}", "\\PC{0,12}", prop::collection::vec("[a-z/é]{0,6}", 0..4), any::<u32>()), 0..6)) {
+            let commit = |(id, subject, paths, compared)| PastCommit { id, subject, paths, compared };
+            let history = History { head: "abc".into(), commits: commits.into_iter().map(commit).collect() };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("history");
+            write_history(&path, &history).unwrap();
+            prop_assert_eq!(read_history(&path), history);
+        }
+    }
+}
