@@ -225,10 +225,10 @@ impl App {
             Action::ViewLog => !self.session.processes().logs.is_empty(),
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
-            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom() > 0,
+            Action::ScrollDown => self.focus == Pane::Chat && self.chat.lines_below() > 0,
             Action::ToggleThoughts => self.session.transcript().iter().any(has_thoughts),
             Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.is_reading(),
-            Action::ScrollToEnd => self.chat.from_bottom() > 0,
+            Action::ScrollToEnd => self.chat.lines_below() > 0,
             Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
             Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
             Action::SendQueued => {

@@ -435,15 +435,15 @@ mod mouse_tests {
         test.app.focus = Pane::Map;
         let chat = test.place(Pane::Chat);
         test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
-        assert_eq!((test.app.chat.from_bottom(), test.app.focus), (3, Pane::Map));
+        assert_eq!((test.app.chat.lines_below(), test.app.focus), (3, Pane::Map));
         test.draw();
         for _ in 0..9 {
             test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
         }
-        assert_eq!(test.app.chat.from_bottom(), 9, "nine events of one notch");
+        assert_eq!(test.app.chat.lines_below(), 9, "nine events of one notch");
         test.draw();
         test.event(MouseEventKind::ScrollDown, chat.x + 5, chat.y + 5);
-        assert_eq!(test.app.chat.from_bottom(), 6);
+        assert_eq!(test.app.chat.lines_below(), 6);
         test.event(MouseEventKind::ScrollDown, 300, 300);
     }
 
@@ -562,6 +562,6 @@ mod mouse_tests {
         let map = test.place(Pane::Map);
         test.click(map.x + 2, map.y + 2);
         test.event(MouseEventKind::ScrollUp, 5, 5);
-        assert_eq!((test.app.focus, test.app.chat.from_bottom()), (Pane::Chat, 0));
+        assert_eq!((test.app.focus, test.app.chat.lines_below()), (Pane::Chat, 0));
     }
 }

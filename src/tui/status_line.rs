@@ -56,7 +56,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let columns = usize::from(area.width);
     // The keys get the remaining columns, but at least a minimum.
     let limit = (columns * 55 / 100).max(columns.saturating_sub(12).min(40));
-    let hint = sanitize::visible_line(&app.hint.text());
+    let hint = sanitize::visible_line(app.hint.text());
     // A word about the last key matters more than what stands here all the time.
     let limit = if hint.is_empty() { limit } else { limit.min(columns.saturating_sub(width::columns(&hint) + 2)) };
     let parts = fit(parts(app), limit);

@@ -405,7 +405,7 @@ impl App {
         if let Some(effects) = self.stop_what_runs() {
             return run(effects);
         }
-        if self.focus == Pane::Chat && self.chat.from_bottom() == 0 {
+        if self.focus == Pane::Chat && self.chat.lines_below() == 0 {
             return self.stop_survey();
         }
         self.focus = Pane::Chat;

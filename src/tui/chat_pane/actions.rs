@@ -24,7 +24,7 @@ impl App {
             let starts = name == "Shift-Up" && self.composer.is_empty();
             return starts.then(|| self.act(Action::ReadTranscript));
         }
-        let sequence = self.sequence.complete(&name);
+        let sequence = self.sequence.complete(name);
         match self.keys.lookup_reading(&sequence) {
             Binding::Action(action) => Some(self.act(action)),
             Binding::Prefix => {

@@ -187,7 +187,7 @@ pub struct ChatPane {
 }
 
 impl ChatPane {
-    pub fn from_bottom(&self) -> usize {
+    pub fn lines_below(&self) -> usize {
         self.from_bottom
     }
 

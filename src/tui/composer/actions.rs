@@ -99,18 +99,18 @@ const MAX_UNFOLDED_LINES: usize = 200;
 impl App {
     /// Makes a message that was not answered the draft again. A newer draft stays; the message then goes to the earlier inputs, where
     /// one key recalls it.
-    pub(crate) fn restore_draft(&mut self, draft: String) {
+    pub(crate) fn restore_draft(&mut self, draft: &str) {
         if draft.trim().is_empty() {
             return;
         }
         if self.composer.is_empty() {
             match self.session.input_mode() {
                 // A plan is there to be changed.
-                Mode::Editor => self.composer.open(&draft),
-                _ => self.composer.set(&draft),
+                Mode::Editor => self.composer.open(draft),
+                _ => self.composer.set(draft),
             }
         } else if self.composer.text() != draft {
-            self.session.remember_input(&draft);
+            self.session.remember_input(draft);
             let key = self.keys.first(Action::HistoryBack);
             self.hint.set(format!("the message is among the earlier inputs now ({key})"));
         }
@@ -279,9 +279,9 @@ mod tests {
         let mut app = app();
         app.chat.scroll_up(5);
         press(&mut app, "a Esc");
-        assert_eq!(app.chat.from_bottom(), 5);
+        assert_eq!(app.chat.lines_below(), 5);
         press(&mut app, "Esc");
-        assert_eq!(app.chat.from_bottom(), 0);
+        assert_eq!(app.chat.lines_below(), 0);
         press(&mut app, "Tab");
         assert_eq!(app.focus, Pane::Map);
     }

@@ -250,7 +250,7 @@ impl App {
             Notice::Copy(text) => return Ok(vec![Task::Copy(text)]),
             Notice::AskNow => self.open_question(),
             Notice::Connected => {}
-            Notice::ReturnDraft(draft) => self.restore_draft(draft),
+            Notice::ReturnDraft(draft) => self.restore_draft(&draft),
             Notice::Insert(text) => return Ok(self.typed(|app| app.composer.paste(&text))),
             Notice::InsertDictated(words) => return Ok(self.typed(|app| app.composer.insert_words(&words))),
             Notice::PastedText(text) => {

@@ -175,10 +175,11 @@ pub(super) fn draw_file_peek(
     theme: &Theme,
 ) {
     let (path, marked) = at;
-    let word = match context.previews.get(path) {
+    let OverlayContext { coloring, previews, .. } = context;
+    let word = match previews.get(path) {
         Some(Preview::Text(text)) if text.is_empty() => "the file is empty",
         Some(Preview::Text(text)) => {
-            return file_preview::draw(frame, area, (path, text), marked, context.coloring, theme);
+            return file_preview::draw(frame, area, (path, text), marked, coloring, theme);
         }
         Some(Preview::None(why)) => why.as_str(),
         Some(Preview::Reading) | None => "reading …",

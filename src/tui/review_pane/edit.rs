@@ -318,7 +318,7 @@ impl App {
         match (text.trim().is_empty(), was) {
             (true, _) => self.say("the comment is removed"),
             (false, true) => self.say("the comment is changed"),
-            (false, false) => self.say(&format!("comment saved; {key} sends the comments to the model")),
+            (false, false) => self.say(format!("comment saved; {key} sends the comments to the model")),
         }
     }
 

@@ -61,7 +61,7 @@ pub(super) fn has_sides(file: &FileReview) -> bool {
 }
 
 pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Plan, sides: bool) -> Vec<Row> {
-    let mut builder = RowBuilder { index, file, lines, sides, rows: vec![Row::File(index)] };
+    let mut builder = RowBuilder { file, lines, sides, rows: vec![Row::File(index)] };
     if !file.comment.is_empty() {
         builder.rows.push(Row::Note(CommentTarget::File(index)));
     }
@@ -110,7 +110,6 @@ fn shown_of(all: usize, wanted: usize) -> usize {
 }
 
 struct RowBuilder<'a> {
-    index: usize,
     file: &'a FileReview,
     lines: &'a FileLines,
     sides: bool,
@@ -180,7 +179,6 @@ impl RowBuilder<'_> {
     fn end_of(&mut self, id: HunkId, side: Side, line: usize) {
         let text = self.lines.line(self.file, side, line);
         if !text.is_empty() && !text.ends_with('\n') {
-            debug_assert_eq!(id.file, self.index);
             self.rows.push(Row::NoNewline(id));
         }
     }
