@@ -109,6 +109,14 @@ impl Entry {
         matches!(self, Self::User { .. } | Self::FollowUp { .. })
     }
 
+    /// The length in bytes of the text and the reasoning of an answer; 0 for other entries.
+    pub(super) fn answer_len(&self) -> usize {
+        match self {
+            Self::Answer(answer) => answer.text.len() + answer.reasoning.len(),
+            _ => 0,
+        }
+    }
+
     /// Whether it is an answer that is still arriving.
     pub(super) fn is_streaming(&self) -> bool {
         matches!(self, Self::Answer(answer) if answer.state == AnswerState::Streaming)

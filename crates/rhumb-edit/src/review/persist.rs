@@ -1,35 +1,13 @@
-//! Saving a review: its serialized form, a fingerprint that detects changes, and a check of what was read.
-
-use std::hash::{Hash as _, Hasher as _};
+//! Saving a review: its serialized form, and a check of what was read.
 
 use super::Review;
 use super::file::FileReview;
-use super::hunk::ReviewHunk;
 use crate::proposal::FileChange;
 
 impl Review {
     /// The review without its undo history.
     pub fn without_history(&self) -> Self {
         Self { files: self.files.clone(), refused: self.refused.clone(), ..Self::default() }
-    }
-
-    /// A number that changes with every change of the review. Texts are compared by address, so that it is only
-    /// valid within one run of the program.
-    pub fn fingerprint(&self) -> u64 {
-        let mut state = std::hash::DefaultHasher::new();
-        for file in &self.files {
-            file.path.hash(&mut state);
-            file.comment.hash(&mut state);
-            for text in [&file.base, &file.proposed] {
-                text.as_ref().map(|text| (text.as_ptr().addr(), text.len())).hash(&mut state);
-            }
-            file.hunks.iter().for_each(|item| item.fingerprint(&mut state));
-        }
-        for outcome in &self.refused {
-            (&outcome.path, &outcome.reason, outcome.quote.len(), outcome.reply_lines).hash(&mut state);
-            outcome.edits.hash(&mut state);
-        }
-        state.finish()
     }
 
     /// Removes the files whose hunks do not fit their texts. Returns their paths.
@@ -58,17 +36,6 @@ impl FileReview {
             FileChange::Delete => self.base.is_some(),
         };
         !self.hunks.is_empty() && in_order && has_texts
-    }
-}
-
-impl ReviewHunk {
-    fn fingerprint(&self, state: &mut std::hash::DefaultHasher) {
-        (&self.hunk.base, &self.hunk.proposed, self.decision(), self.has_line_decisions()).hash(state);
-        self.original().map(str::len).hash(state);
-        if self.has_line_decisions() {
-            (0..self.line_count()).for_each(|line| self.line_decision(line).hash(state));
-        }
-        self.comments().for_each(|comment| comment.hash(state));
     }
 }
 
@@ -128,13 +95,10 @@ mod tests {
     #[test]
     fn a_saved_review_keeps_decisions_and_comments() {
         let mut review = review();
-        let signs = [review.fingerprint()];
         review.decide_lines(HunkId { file: 0, hunk: 0 }, 1..2, Decision::Accepted);
-        let signs = [signs[0], review.fingerprint()];
         review.edit(HunkId { file: 0, hunk: 1 }, "cinq\n");
         review.comment(CommentTarget::Line(HunkId { file: 0, hunk: 0 }, 1), "why?");
         review.decide(HunkId { file: 2, hunk: 0 }, Decision::Rejected);
-        assert!(signs[0] != signs[1] && signs[1] != review.fingerprint());
         let text = serde_json::to_string(&review.without_history()).unwrap();
         let mut read: Review = serde_json::from_str(&text).unwrap();
         assert_eq!(read.drop_inconsistent(), [""; 0]);

@@ -130,12 +130,12 @@ pub struct SavedReview {
     pub review: Review,
     /// The request behind it.
     pub request: String,
-    fingerprint: u64,
+    revision: u64,
 }
 
 impl PartialEq for SavedReview {
     fn eq(&self, other: &Self) -> bool {
-        (self.fingerprint, &self.request) == (other.fingerprint, &other.request)
+        (self.revision, &self.request) == (other.revision, &other.request)
     }
 }
 
@@ -177,13 +177,15 @@ pub struct UnsavedChanges {
 #[derive(Debug, Default)]
 pub(super) struct SavedState {
     versions: Vec<EntryVersion>,
+    /// The length of the streaming answer, in bytes.
+    streamed: usize,
     is_worth_saving: bool,
     name: String,
     opening: String,
     files: Vec<ChatFile>,
     choices: SavedChoices,
     ledger: Ledger,
-    /// The fingerprint of the review, and its request.
+    /// The revision of the review, and its request.
     review: Option<(u64, String)>,
     feedback: Vec<HunkFeedback>,
     summary: HistorySummary,
@@ -193,6 +195,9 @@ pub(super) struct SavedState {
 
 /// Maximum length of the first message in lists of sessions, in characters.
 const MAX_OPENING_CHARS: usize = 120;
+
+/// Minimum length in bytes of a streaming answer that is not saved after every change.
+const MIN_DEFERRED_BYTES: usize = 4096;
 
 impl Session {
     /// The changes since the last call, to be saved. `None` if nothing changed or sessions are not saved.
@@ -239,18 +244,28 @@ impl Session {
     fn collect_changes(&mut self, changes: &mut UnsavedChanges) -> bool {
         let versions = self.transcript.versions();
         let saved = &mut self.persistence.saved;
-        let is_new = |at: &usize| saved.versions.get(*at) != versions.get(*at);
-        changes.entries = (0..versions.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
+        let streamed = self.transcript.last().filter(|entry| entry.is_streaming()).map_or(0, Entry::answer_len);
+        // A long answer is saved again when it has grown by an eighth, so that copying it while it streams takes linear time.
+        let waits = streamed >= MIN_DEFERRED_BYTES && streamed < saved.streamed + saved.streamed / 8;
+        let mut new_versions = versions.to_vec();
+        if waits && let (Some(last), Some(known)) = (new_versions.last_mut(), saved.versions.get(versions.len() - 1)) {
+            *last = *known;
+        } else {
+            saved.streamed = streamed;
+        }
+        let is_new = |at: &usize| saved.versions.get(*at) != new_versions.get(*at);
+        changes.entries = (0..new_versions.len()).filter(is_new).map(|at| (at, self.transcript[at].clone())).collect();
         changes.length = versions.len();
         changes.messages = self.transcript.iter().filter(|entry| matches!(entry, Entry::User { .. })).count();
         let mut has_changed =
             !changes.entries.is_empty() || saved.versions.len() != versions.len() || !saved.is_worth_saving;
-        (saved.versions, saved.is_worth_saving) = (versions.to_vec(), true);
+        (saved.versions, saved.is_worth_saving) = (new_versions, true);
         let choices = self.choices_to_save();
         let opening = self.opening();
         let draft = self.drafts.text().to_owned();
         let review = self.proposals.review();
-        let review_key = (!review.is_empty()).then(|| (review.fingerprint(), self.proposals.request().to_owned()));
+        let review_key =
+            (!review.is_empty()).then(|| (self.proposals.review_revision(), self.proposals.request().to_owned()));
         let saved = &mut self.persistence.saved;
         changes.name = updated(&mut saved.name, &self.persistence.name, &mut has_changed);
         changes.opening = updated(&mut saved.opening, &opening, &mut has_changed);
@@ -262,8 +277,8 @@ impl Session {
         changes.draft = updated(&mut saved.draft, &draft, &mut has_changed);
         changes.feedback = updated(&mut saved.feedback, self.proposals.feedback(), &mut has_changed);
         changes.review = updated(&mut saved.review, &review_key, &mut has_changed).map(|key| {
-            let (fingerprint, request) = key.unwrap_or_default();
-            SavedReview { review: review.without_history(), request, fingerprint }
+            let (revision, request) = key.unwrap_or_default();
+            SavedReview { review: review.without_history(), request, revision }
         });
         has_changed
     }

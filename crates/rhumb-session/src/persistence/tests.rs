@@ -682,3 +682,29 @@ fn findings_of_a_check_are_not_sent_in_another_session() {
     assert!(effects.is_empty() && !session.turns.is_running(), "{effects:?}");
     assert_eq!(session.questions.len(), 1, "it is offered");
 }
+
+#[test]
+fn a_long_streaming_answer_is_saved_with_linear_copying_and_completely_at_its_end() {
+    const PIECE: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n";
+    const LENGTH: usize = 1 << 20;
+    let mut session = session();
+    session.send("write");
+    let turn = session.turns.count();
+    let mut disk = Disk::default();
+    let mut copied = 0;
+    for written in (0..LENGTH).step_by(PIECE.len()) {
+        stream(&mut session, turn, PIECE);
+        let Some(PersistenceEffect::Save(changes)) = session.unsaved_changes() else { continue };
+        copied += changes.entries.iter().map(|(_, entry)| entry.answer_len()).sum::<usize>();
+        if let Some((_, entry)) = changes.entries.last() {
+            let saved = entry.answer_len();
+            assert_eq!(saved, written + PIECE.len(), "what is saved is complete");
+        }
+    }
+    assert!(copied < 12 * LENGTH, "{copied} bytes were copied");
+    end(&mut session, turn);
+    assert!(disk.save(&mut session));
+    let answer = session.transcript.last().map_or(0, Entry::answer_len);
+    assert_eq!(answer, LENGTH);
+    assert!(!disk.save(&mut session), "everything is saved");
+}

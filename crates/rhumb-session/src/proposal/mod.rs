@@ -8,6 +8,8 @@ pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
 
+use std::ops::{Deref, DerefMut};
+
 use crate::context::HunkFeedback;
 use crate::effect::{Effect, Failure, RequestSpec};
 use crate::repository::lookup::LookupEffect;
@@ -20,10 +22,32 @@ use rhumb_edit::review::Review;
 /// The file that `/init` proposes.
 const AGENTS_FILE: &str = "AGENTS.md";
 
+/// A value that counts how often it was borrowed for a change.
+#[derive(Debug, Default)]
+struct Tracked<T> {
+    value: T,
+    revision: u64,
+}
+
+impl<T> Deref for Tracked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Tracked<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.revision += 1;
+        &mut self.value
+    }
+}
+
 /// The proposals under review, and what is being written of them.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
-    review: Review,
+    review: Tracked<Review>,
     /// The number of proposals so far.
     count: usize,
     /// The number of replies whose edits are being located.
@@ -42,6 +66,11 @@ pub(crate) struct Proposals {
 impl Proposals {
     pub(crate) fn review(&self) -> &Review {
         &self.review
+    }
+
+    /// A number that changes with every change of the review.
+    pub(crate) fn review_revision(&self) -> u64 {
+        self.review.revision
     }
 
     pub(crate) fn review_mut(&mut self) -> &mut Review {
@@ -107,11 +136,12 @@ impl Proposals {
     /// Replaces the review by that of a saved session.
     pub(crate) fn resume(&mut self, review: Review, request: String, feedback: Vec<HunkFeedback>) {
         self.count += usize::from(!review.is_empty());
-        (self.review, self.request, self.feedback, self.retries) = (review, request, feedback, EditRetries::default());
+        *self.review = review;
+        (self.request, self.feedback, self.retries) = (request, feedback, EditRetries::default());
     }
 
     pub(crate) fn discard_review(&mut self) {
-        self.review = Review::default();
+        *self.review = Review::default();
     }
 }
 

@@ -128,7 +128,7 @@ impl Session {
             0 => "The edits without a place were put away.".to_owned(),
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
-        self.proposals.review = Review::default();
+        *self.proposals.review = Review::default();
         self.forget_write_questions();
         self.proposals.feedback.clear();
         self.proposals.retries = EditRetries::closed();
