@@ -12,7 +12,7 @@ use rhumb_edit::{EditFormat, Flag, FormatChoice, Outcome, Status, Strategy as Ho
 
 use crate::cases;
 use crate::damage::{Damage, damage};
-use crate::replies::{SAMPLES, Shelf, Tree};
+use crate::replies::{SAMPLES, TreeFiles, Tree};
 
 const PATH: &str = "src/harbour.py";
 
@@ -143,7 +143,7 @@ proptest! {
         let Some((reply, format)) = case.reply() else { return Ok(()) };
         let files: Tree = [(PATH.to_owned(), case.file.clone())].into();
         let parsed = parse(&reply, format);
-        let proposal = propose(&parsed, &Shelf(&files));
+        let proposal = propose(&parsed, &TreeFiles(&files));
         let told = |why: TestCaseError| TestCaseError::fail(format!("{why}\n{reply}\n{}\n{proposal:#?}", case.file));
         for outcome in &proposal.outcomes {
             outcome_holds(&case, outcome).map_err(told)?;

@@ -20,7 +20,7 @@ use crate::damage::{Damage, boundary, damage};
 
 pub type Tree = BTreeMap<String, String>;
 
-pub struct Shelf<'a>(pub &'a Tree);
+pub struct TreeFiles<'a>(pub &'a Tree);
 
 /// A reply, its files and its format.
 pub struct Sample {
@@ -63,7 +63,7 @@ fn read_tree(folder: &Path, inside: &str, files: &mut Tree) {
     }
 }
 
-impl Files for Shelf<'_> {
+impl Files for TreeFiles<'_> {
     fn paths(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
     }
@@ -128,7 +128,7 @@ proptest! {
         for choice in choices() {
             let parsed = parse(&reply, choice);
             cuts_change_nothing(&reply, choice, &case.cuts, &parsed)?;
-            let proposal = propose(&parsed, &Shelf(&files));
+            let proposal = propose(&parsed, &TreeFiles(&files));
             laws(&parsed, &proposal, &files).map_err(|why| {
                 TestCaseError::fail(format!("{why}\n{} as {choice}\n{reply}\n{proposal:#?}", case.sample().name))
             })?;
@@ -268,7 +268,7 @@ fn refusals_leave_no_trace(parsed: &ParsedReply, proposal: &Proposal, files: &Tr
     }
     let landed = parsed.edits.iter().zip(&proposal.outcomes).filter(|(_, outcome)| !refused(outcome));
     let rest = ParsedReply { edits: landed.map(|(edit, _)| edit.clone()).collect(), ..parsed.clone() };
-    prop_assert_eq!(&propose(&rest, &Shelf(files)).files, &proposal.files, "a refused edit left a trace");
+    prop_assert_eq!(&propose(&rest, &TreeFiles(files)).files, &proposal.files, "a refused edit left a trace");
     Ok(())
 }
 

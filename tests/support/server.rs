@@ -31,7 +31,7 @@ pub enum Step {
     /// Streams the chunks and then closes the connection without an end mark.
     Drop { chunks: Vec<String> },
     /// Streams `before`, waits for [`ModelServer::go_on`], and then streams `after` and a proper end.
-    Held { before: Vec<String>, after: Vec<String> },
+    Paused { before: Vec<String>, after: Vec<String> },
     /// Streams the chunks and ends with another finish reason than `stop`, such as `length`.
     Cut { chunks: Vec<String>, reason: String },
     /// Never answers.
@@ -53,7 +53,7 @@ impl Step {
     pub fn held_after(text: &str, mark: &str) -> Self {
         let at = text.find(mark).expect("the mark in the reply") + mark.len();
         let (before, after) = text.split_at(at);
-        Self::Held { before: pieces(before), after: pieces(after) }
+        Self::Paused { before: pieces(before), after: pieces(after) }
     }
 
     /// An error in the format of the API.
@@ -239,7 +239,7 @@ async fn chat(State(script): State<Arc<Script>>, headers: HeaderMap, body: Bytes
         }
         Step::Drop { chunks } => streamed(events(frames(&chunks, None), Duration::ZERO, true, watch)),
         Step::Cut { chunks, reason } => streamed(events(frames(&chunks, Some(&reason)), Duration::ZERO, false, watch)),
-        Step::Held { before, after } => {
+        Step::Paused { before, after } => {
             let mut all = frames(&[before.clone(), after].concat(), Some("stop"));
             // The first frame is the role.
             all.insert(1 + before.len(), Frame::Wait);

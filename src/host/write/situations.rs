@@ -52,7 +52,7 @@ enum Expect {
     /// There is no commit, and nothing to say about it.
     Quiet,
     /// There is no commit, and this is told.
-    Told(&'static str),
+    Refused(&'static str),
 }
 
 /// How a situation is made, from an empty place: the folder that somebody stands in, and the file that is written.
@@ -62,31 +62,31 @@ const SITUATIONS: [(&str, Make, Expect); 26] = [
     ("a folder below the top", |place| (repository(place).join("far"), "far/b"), Expect::Commit),
     ("a linked worktree", linked, Expect::Commit),
     ("inside of a submodule", |place| (with_submodule(place).join("sub"), "a"), Expect::Commit),
-    ("a file in a submodule", |place| (with_submodule(place), "sub/a"), Expect::Told("belongs to another repository")),
+    ("a file in a submodule", |place| (with_submodule(place), "sub/a"), Expect::Refused("belongs to another repository")),
     ("a sparse checkout", |place| (sparse(place), "a"), Expect::Commit),
-    ("outside of a sparse checkout", |place| (sparse(place), "far/b"), Expect::Told("sparse checkout leaves it out")),
+    ("outside of a sparse checkout", |place| (sparse(place), "far/b"), Expect::Refused("sparse checkout leaves it out")),
     ("no repository", |place| (place.to_owned(), "a"), Expect::Quiet),
     ("a detached HEAD", detached, Expect::Commit),
     ("beside jj", beside_jj, Expect::Commit),
     ("a branch without commits", unborn, Expect::Commit),
-    ("a merge", |place| (conflicted(place, &["merge", "other"]), "far/b"), Expect::Told("a merge is in progress")),
-    ("a rebase", |place| (conflicted(place, &["rebase", "other"]), "far/b"), Expect::Told("a rebase is in progress")),
-    ("a lock on the index", locked, Expect::Told("index.lock")),
-    ("a broken index", broken, Expect::Told("index is damaged")),
-    ("a bisection", bisecting, Expect::Told("a bisect is in progress")),
+    ("a merge", |place| (conflicted(place, &["merge", "other"]), "far/b"), Expect::Refused("a merge is in progress")),
+    ("a rebase", |place| (conflicted(place, &["rebase", "other"]), "far/b"), Expect::Refused("a rebase is in progress")),
+    ("a lock on the index", locked, Expect::Refused("index.lock")),
+    ("a broken index", broken, Expect::Refused("index is damaged")),
+    ("a bisection", bisecting, Expect::Refused("a bisect is in progress")),
     (
         "a cherry-pick",
         |place| (conflicted(place, &["cherry-pick", "other"]), "far/b"),
-        Expect::Told("a cherry-pick is"),
+        Expect::Refused("a cherry-pick is"),
     ),
     ("a shallow clone", shallow, Expect::Commit),
-    ("an index in two pieces", split_index, Expect::Told("update-index --no-split-index")),
-    ("names of SHA-256", sha256, Expect::Told("Only the git program knows")),
-    ("objects that are lost", without_objects, Expect::Told("git cannot")),
-    ("a .git without a HEAD", without_head, Expect::Told("its HEAD is missing")),
+    ("an index in two pieces", split_index, Expect::Refused("update-index --no-split-index")),
+    ("names of SHA-256", sha256, Expect::Refused("Only the git program knows")),
+    ("objects that are lost", without_objects, Expect::Refused("git cannot")),
+    ("a .git without a HEAD", without_head, Expect::Refused("its HEAD is missing")),
     ("an empty .git", with_empty_git, Expect::Quiet),
-    ("a linked worktree whose repository is gone", widowed, Expect::Told("what it leads to is not there")),
-    ("another encoding in git", |place| attributed(place, "working-tree-encoding=UTF-16"), Expect::Told("re-encoded")),
+    ("a linked worktree whose repository is gone", widowed, Expect::Refused("what it leads to is not there")),
+    ("another encoding in git", |place| attributed(place, "working-tree-encoding=UTF-16"), Expect::Refused("re-encoded")),
     ("the encoding of git", |place| attributed(place, "working-tree-encoding=utf-8"), Expect::Commit),
     ("keywords that git folds", |place| attributed(place, "ident eol=crlf"), Expect::Commit),
 ];
@@ -272,7 +272,7 @@ fn a_write_is_committed_or_told_wherever_it_is() {
         let place = tempfile::tempdir().unwrap();
         let (folder, file) = make(place.path());
         let root = Root::discover(&folder).unwrap();
-        let staged = root.path().join("staged").exists() && !matches!(expect, Expect::Told(_));
+        let staged = root.path().join("staged").exists() && !matches!(expect, Expect::Refused(_));
         if staged {
             put(root.path(), "staged", "2\n");
             git(root.path(), &["add", "--sparse", "staged"]);
@@ -288,7 +288,7 @@ fn a_write_is_committed_or_told_wherever_it_is() {
                 assert_eq!(git(root.path(), &["status", "--porcelain", "--ignore-submodules"]), left, "{name}");
             }
             Expect::Quiet => assert!(commit.is_none() && told.is_empty(), "{name}: {told}"),
-            Expect::Told(text) => assert!(commit.is_none() && told.contains(text), "{name}: {told}"),
+            Expect::Refused(text) => assert!(commit.is_none() && told.contains(text), "{name}: {told}"),
         }
     }
 }

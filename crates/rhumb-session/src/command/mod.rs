@@ -420,7 +420,7 @@ impl Session {
             Command::Diff => return vec![Effect::Git(GitEffect::Diff)],
             Command::Commit(message) => return self.commit_all(message),
             Command::Servers => {
-                self.report(Level::Info, "Looking for a model server on this machine …", "");
+                self.report(Level::Info, "Searching for a model server on this machine …", "");
                 return vec![Effect::FindServers];
             }
             Command::Connect(provider) => self.connect_command(provider),
