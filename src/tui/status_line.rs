@@ -448,7 +448,7 @@ mod tests {
     fn a_word_about_the_last_key_has_the_line_where_it_is_short() {
         let mut app = app();
         app.hint.set("this is a hint of thirty-eight columns");
-        assert!(line(&mut app, 40).contains(&app.hint.text()));
+        assert!(line(&mut app, 40).contains(app.hint.text()));
         app.hint.set("x\u{1b}[2J".repeat(100));
         assert!(line(&mut app, 40).contains('…'));
     }

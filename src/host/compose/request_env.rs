@@ -197,8 +197,11 @@ fn prompts(folder: Option<&Path>) -> (Prompts, Vec<Failure>) {
     (prompts, unread.chain(notes).collect())
 }
 
+/// Files that cannot be read, each with its error.
+type Unread = Vec<(String, io::Error)>;
+
 /// The texts in a folder by name, and the files that cannot be read.
-fn prompt_files(folder: &Path) -> io::Result<(BTreeMap<String, String>, Vec<(String, io::Error)>)> {
+fn prompt_files(folder: &Path) -> io::Result<(BTreeMap<String, String>, Unread)> {
     let (mut texts, mut unread) = (BTreeMap::new(), Vec::new());
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

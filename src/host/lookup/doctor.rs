@@ -178,7 +178,7 @@ fn first_output_line(program: &str, arguments: &[&str]) -> Option<String> {
 fn tool(program: &str, argument: &str, without: &str) -> Check {
     match first_output_line(program, &[argument]) {
         Some(line) => Check::good(program, line),
-        None => Check::new(program, Health::Lacking, format!("not found on the PATH"), without),
+        None => Check::new(program, Health::Lacking, "not found on the PATH".to_owned(), without),
     }
 }
 

@@ -5,7 +5,8 @@
 
 pub(super) mod output;
 pub(super) mod processes;
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 use std::collections::BTreeSet;

@@ -6,14 +6,14 @@
 //! - **instructions and example**: constant during a conversation;
 //! - **read-only files**: change when the user adds or drops one;
 //! - **repo map**: with the refresh modes `files` and `manual` it changes only with the files of the chat. In `auto` it follows
-//! each message, which invalidates the cache of everything after it. After the history, it would be cached in no mode, because
-//! the history grows with every turn;
+//!   each message, which invalidates the cache of everything after it. After the history, it would be cached in no mode, because
+//!   the history grows with every turn;
 //! - **passages** that `@codebase` found: constant while questions follow each other, and new ones are added at the end. After
-//! the history, they would be processed again for each turn, and they are larger than the history;
+//!   the history, they would be processed again for each turn, and they are larger than the history;
 //! - **history**: grows at its end, and its beginning is summarized rarely;
 //! - **editable files**: change with every applied answer;
 //! - **exchange since**: rounds about edits that could not be located. The files have not changed, so a round costs only the new
-//! messages; then the message and the reminder.
+//!   messages; then the message and the reminder.
 //!
 //! Roles alternate: material is followed by a short acknowledgement, and a model without a system role gets its instructions in
 //! the same way.

@@ -197,9 +197,9 @@ impl Session {
             return Vec::new();
         };
         let mut effects = match result {
-            Ok(completion) => self.turn_completed(&turn, completion),
+            Ok(completion) => self.turn_completed(&turn, &completion),
             Err(error) => {
-                self.turn_failed(&turn, error);
+                self.turn_failed(&turn, &error);
                 Vec::new()
             }
         };
@@ -207,7 +207,7 @@ impl Session {
         effects
     }
 
-    fn turn_completed(&mut self, turn: &Turn, completion: Completion) -> Vec<Effect> {
+    fn turn_completed(&mut self, turn: &Turn, completion: &Completion) -> Vec<Effect> {
         let cut = completion.finish.incomplete_reason();
         let is_complete = cut.is_none();
         if let Some(reason) = &cut {
@@ -228,7 +228,7 @@ impl Session {
         self.answer_completed(reply, turn)
     }
 
-    fn turn_failed(&mut self, turn: &Turn, error: AskError) {
+    fn turn_failed(&mut self, turn: &Turn, error: &AskError) {
         self.hold_queue();
         let failure = error.failure();
         let reason = if error.is_unsent() { "not sent" } else { "interrupted" };
