@@ -1,7 +1,7 @@
 //! Settings: values of flags, the environment and files, combined by precedence, and the sources of keys.
 //!
 //! One table, [`SETTINGS`], lists all settings with their types, defaults and trust. [`Layers`] reads the files and keeps the
-//! origin of each value, [`Settings`] is the result, and an [`Endpoint`] is the address, the API and the key of a model.
+//! origin of each value, [`Settings`] is the result, and an [`Endpoint`](rhumb_llm::Endpoint) is the address, the API and the key of a model.
 //!
 //! A settings file in a repository may set inert values. A value that runs a program, sends data, costs money or chooses who
 //! receives code is shown to the user and used after this exact value was approved. Sources of keys can be set only by the

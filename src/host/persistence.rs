@@ -170,10 +170,12 @@ impl SessionWriter {
         while let Ok(job) = jobs.recv() {
             match job {
                 Job::Perform(effect, responder) => {
-                    self.responder = responder;
+                    let background = std::mem::replace(&mut self.responder, responder);
                     if let Err(failure) = caught(|| self.perform(effect)) {
                         self.turn_off(Some(failure));
                     }
+                    // Ends the effect.
+                    self.responder = background;
                 }
                 Job::Finish(done) => {
                     // Closing merges the write-ahead log into the database.

@@ -30,7 +30,7 @@ pub trait Files {
     /// The text of a file, including a byte order mark; `None` if there is no such file. The error says why the
     /// file cannot be edited (binary, not UTF-8, too large).
     fn read(&self, path: &str) -> Result<Option<String>, ReadError>;
-    /// Whether the user has handed the file to the model for editing. Edits of other files get [`Flag::NotInChat`].
+    /// Whether the user has handed the file to the model for editing. Edits of other files get [`Flag::OutsideChat`].
     fn in_chat(&self, _path: &str) -> bool {
         true
     }

@@ -10,7 +10,7 @@ use crate::refactor::task::Task;
 /// Tolerance of node counts, as a share of the expected count.
 const TOLERANCE: f64 = 0.10;
 
-/// Tolerance of the size of the class, as a share of the method. In a large class [`TOLERANCE`] would be more than the method itself,
+/// Tolerance of the size of the class, as a share of the method. In a large class `TOLERANCE` would be more than the method itself,
 /// and a class that kept it would pass.
 const METHOD_SLACK: f64 = 0.5;
 
@@ -21,11 +21,11 @@ pub enum Check {
     Parses,
     /// The function exists at the top level.
     AtTop,
-    /// The function has as many syntax nodes as the method without its instance, within [`TOLERANCE`].
+    /// The function has as many syntax nodes as the method without its instance, within `TOLERANCE`.
     Whole,
     /// The class exists.
     ClassStays,
-    /// The class became smaller by the syntax nodes of the method and its calls, within [`TOLERANCE`] of the rest and [`METHOD_SLACK`]
+    /// The class became smaller by the syntax nodes of the method and its calls, within `TOLERANCE` of the rest and `METHOD_SLACK`
     /// of the method.
     ClassShrank,
 }
