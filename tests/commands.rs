@@ -174,6 +174,8 @@ fn session() -> Session {
     let looked_up = |response| rhumb_session::Response::LookedUp(response);
     session.handle(looked_up(LookupResponse::Models { rows: vec![model], choose: None }));
     session.set_theme_names(vec!["rhumb-dark".into(), "rhumb-light".into()]);
+    let settings = rhumb::config::SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned()));
+    session.set_setting_names(settings.collect());
     let names = vec!["notes.md".into(), "talks/".into()];
     session.handle(looked_up(LookupResponse::Folder { folder: String::new(), names }));
     session
