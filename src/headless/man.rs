@@ -42,7 +42,7 @@ pub fn man(command: Command, args: &ManArgs) -> Result<u8, UserError> {
     Ok(0)
 }
 
-fn write(folder: &Path, pages: &[Page]) -> Result<(), UserError> {
+fn write(folder: &Path, pages: &[ManPage]) -> Result<(), UserError> {
     let failed = |error: io::Error| {
         let message = format!("the pages cannot be written to {}: {error}", folder.display());
         UserError::new(ErrorKind::Machine, message, "choose a folder that can be written to")
@@ -54,7 +54,7 @@ fn write(folder: &Path, pages: &[Page]) -> Result<(), UserError> {
 }
 
 /// A man page.
-struct Page {
+struct ManPage {
     /// The file name.
     file: String,
     /// The content in roff.
@@ -62,7 +62,7 @@ struct Page {
 }
 
 /// The page of the program, then those of its commands and subcommands.
-fn pages(command: Command) -> io::Result<Vec<Page>> {
+fn pages(command: Command) -> io::Result<Vec<ManPage>> {
     // Pages have the version but not the build, so that all builds of one source have the same pages.
     let mut command = command.long_version(None).disable_help_subcommand(true);
     command.build();
@@ -76,11 +76,11 @@ fn pages(command: Command) -> io::Result<Vec<Page>> {
     Ok(pages)
 }
 
-fn add(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
+fn add(command: &Command, pages: &mut Vec<ManPage>) -> io::Result<()> {
     let man = Man::new(command.clone()).manual("rhumb").date(Build::this().date.unwrap_or_default());
     let mut text = Vec::new();
     man.render(&mut text)?;
-    pages.push(Page { file: man.get_filename(), text: String::from_utf8_lossy(&text).into_owned() });
+    pages.push(ManPage { file: man.get_filename(), text: String::from_utf8_lossy(&text).into_owned() });
     command.get_subcommands().filter(|command| !command.is_hide_set()).try_for_each(|command| add(command, pages))
 }
 

@@ -155,7 +155,7 @@ fn nothing_found(query: &str) -> &'static str {
 }
 
 /// A hit with the lines of its chunk.
-struct Row {
+struct ResultRow {
     hit: Hit,
     /// The lines that are shown, with line numbers.
     lines: Vec<(u32, String)>,
@@ -168,8 +168,8 @@ struct Why<'r> {
 }
 
 /// The hits, each extended to its chunk; of two in one chunk the better. Hits in unreadable files are not extended.
-fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<ResultRow> {
+    let mut rows: Vec<ResultRow> = Vec::new();
     for mut hit in hits {
         let file = sources.file(&hit.path);
         let chunk = file.as_ref().and_then(|file| Some((file, file.chunk_at(&CodeLocation::from(&hit))?)));
@@ -178,15 +178,15 @@ fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<Row> {
             (hit.line, hit.end_line) = (chunk.line, chunk.end_line);
             lines = chunk.shown.iter().cloned().flatten().map(|line| (line, file.line(line).to_owned())).collect();
         }
-        let same = |row: &Row| Arc::ptr_eq(&row.hit.path, &hit.path) && row.hit.line == hit.line;
+        let same = |row: &ResultRow| Arc::ptr_eq(&row.hit.path, &hit.path) && row.hit.line == hit.line;
         if !rows.iter().any(same) {
-            rows.push(Row { hit, lines });
+            rows.push(ResultRow { hit, lines });
         }
     }
     rows
 }
 
-impl Row {
+impl ResultRow {
     fn why<'r>(&self, reasons: &'r SearchExplanation) -> Why<'r> {
         let text: Vec<&str> = self.lines.iter().map(|(_, text)| text.as_str()).collect();
         Why { contributions: reasons.contributions(self.hit.file), words: reasons.words_in(&text.join("\n")) }

@@ -147,7 +147,7 @@ struct Facts {
     /// Languages, with their number of files.
     languages: Vec<(String, usize)>,
     folders: Vec<Folder>,
-    commands: Vec<Command>,
+    commands: Vec<FoundCommand>,
     /// Files with conventions, and their subject.
     conventions: Vec<(String, String)>,
 }
@@ -192,7 +192,7 @@ fn code(text: &str) -> String {
 
 /// A command that builds, tests or checks the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Command {
+struct FoundCommand {
     /// `Build`, `Test`, `Lint`, `Format` or `Check types`.
     purpose: &'static str,
     line: String,
@@ -242,7 +242,7 @@ const SCRIPT_RUNNERS: &[(&str, &str)] =
     &[("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")];
 
 /// The commands without repetition. `read` returns the text of a file.
-fn commands(paths: &[&str], read: &dyn Fn(&str) -> Option<String>) -> Vec<Command> {
+fn commands(paths: &[&str], read: &dyn Fn(&str) -> Option<String>) -> Vec<FoundCommand> {
     let is_there = |name: &str| paths.contains(&name);
     let mut found = Vec::new();
     found.extend(read("package.json").iter().flat_map(|text| package_scripts(text, &is_there)));
@@ -252,7 +252,8 @@ fn commands(paths: &[&str], read: &dyn Fn(&str) -> Option<String>) -> Vec<Comman
     for name in ["justfile", "Justfile"] {
         found.extend(read(name).iter().flat_map(|text| targets(text, "just", name)));
     }
-    let command = |purpose, line: &str, source: &str| Command { purpose, line: line.into(), source: source.into() };
+    let command =
+        |purpose, line: &str, source: &str| FoundCommand { purpose, line: line.into(), source: source.into() };
     let by_file = BY_FILE.iter().filter(|(file, ..)| is_there(file));
     found.extend(by_file.map(|(file, purpose, line)| command(purpose, line, file)));
     let pyproject = read("pyproject.toml").and_then(|text| text.parse::<toml::Table>().ok());
@@ -282,20 +283,20 @@ fn purpose_of(name: &str) -> Option<&'static str> {
 }
 
 /// The scripts of a `package.json`.
-fn package_scripts(text: &str, is_there: &dyn Fn(&str) -> bool) -> Vec<Command> {
+fn package_scripts(text: &str, is_there: &dyn Fn(&str) -> bool) -> Vec<FoundCommand> {
     let package: Option<Value> = serde_json::from_str(text).ok();
     let scripts = package.as_ref().and_then(|package| package.get("scripts")?.as_object());
     let host = SCRIPT_RUNNERS.iter().find(|(lock, _)| is_there(lock)).map_or("npm", |(_, host)| host);
     let names = scripts.into_iter().flat_map(|scripts| scripts.keys());
     let command = |name: &String| {
         let line = format!("{host} run {name}");
-        Some(Command { purpose: purpose_of(name)?, line, source: "package.json".into() })
+        Some(FoundCommand { purpose: purpose_of(name)?, line, source: "package.json".into() })
     };
     names.filter_map(command).collect()
 }
 
 /// The targets of a makefile, or the recipes of a justfile.
-fn targets(text: &str, program: &str, source: &str) -> Vec<Command> {
+fn targets(text: &str, program: &str, source: &str) -> Vec<FoundCommand> {
     let name = |line: &str| {
         let (name, rest) = line.split_once(':')?;
         // `name := value` is a variable.
@@ -304,7 +305,7 @@ fn targets(text: &str, program: &str, source: &str) -> Vec<Command> {
     };
     let command = |name: String| {
         let purpose = purpose_of(&name)?;
-        Some(Command { purpose, line: format!("{program} {name}"), source: source.into() })
+        Some(FoundCommand { purpose, line: format!("{program} {name}"), source: source.into() })
     };
     text.lines().filter_map(name).filter_map(command).collect()
 }

@@ -95,27 +95,11 @@ struct Shared {
     client: RwLock<Option<ModelClient>>,
     counter: RwLock<Arc<CachedCounter>>,
     survey: watch::Sender<Option<Arc<Survey>>>,
-    /// The generation of the latest [`Effect::Measure`].
-    newest_measure: AtomicU64,
-    /// The number of the latest query of the map filter.
-    newest_filter: AtomicU64,
-    /// The number of the latest query of the search as you type.
-    newest_search: AtomicU64,
+    newest: Newest,
     /// Held while a request is measured: one at a time.
     measuring: Mutex<()>,
-    /// Cancels the running survey.
-    survey_cancel: Mutex<Arc<AtomicBool>>,
-    /// Whether the user stopped the first survey early.
-    stop_reading: AtomicBool,
-    /// Number of running surveys, including cancelled ones that have not ended yet.
-    surveys: AtomicUsize,
+    survey_state: SurveyState,
     map_cache: MapCache,
-    /// The provisional map of the first survey.
-    sketch: Mutex<Option<Arc<TagGraph>>>,
-    /// Changes on disk since the start of the last survey.
-    changed: Mutex<DiskChanges>,
-    /// The file watcher; `None` while changes are not followed.
-    watch: Mutex<Option<Watch>>,
     /// Cancels the current turn.
     turn: Mutex<CancellationToken>,
     /// Cancels the running summary of the history.
@@ -129,6 +113,34 @@ struct Shared {
     indexing: embedding_index::Indexing,
     /// Whether data for later requests is prepared in the background: a provisional map, and the embedding index.
     prepares: bool,
+}
+
+/// The numbers of the latest requests of a kind. Work for earlier ones is dropped.
+#[derive(Default)]
+struct Newest {
+    /// The generation of the latest [`Effect::Measure`].
+    measure: AtomicU64,
+    /// The number of the latest query of the map filter.
+    filter: AtomicU64,
+    /// The number of the latest query of the search as you type.
+    search: AtomicU64,
+}
+
+/// The state of the surveys of the repository.
+#[derive(Default)]
+struct SurveyState {
+    /// Cancels the running survey.
+    cancel: Mutex<Arc<AtomicBool>>,
+    /// Whether the user stopped the first survey early.
+    stop_reading: AtomicBool,
+    /// Number of running surveys, including cancelled ones that have not ended yet.
+    surveys: AtomicUsize,
+    /// The provisional map of the first survey.
+    sketch: Mutex<Option<Arc<TagGraph>>>,
+    /// Changes on disk since the start of the last survey.
+    changed: Mutex<DiskChanges>,
+    /// The file watcher; `None` while changes are not followed.
+    watch: Mutex<Option<Watch>>,
 }
 
 impl Host {
@@ -164,17 +176,10 @@ impl Host {
             counter: RwLock::new(Arc::new(counter)),
             client: RwLock::new(client),
             survey: watch::Sender::new(None),
-            newest_measure: AtomicU64::new(0),
-            newest_filter: AtomicU64::new(0),
-            newest_search: AtomicU64::new(0),
+            newest: Newest::default(),
             measuring: Mutex::default(),
-            survey_cancel: Mutex::default(),
-            stop_reading: AtomicBool::new(false),
-            surveys: AtomicUsize::new(0),
+            survey_state: SurveyState::default(),
             map_cache: MapCache::default(),
-            sketch: Mutex::default(),
-            changed: Mutex::default(),
-            watch: Mutex::default(),
             turn: Mutex::default(),
             summary_cancel: Mutex::default(),
             comments: AtomicBool::new(false),
@@ -201,7 +206,7 @@ impl Host {
         let host = Self { responder, ..self.clone() };
         match effect {
             Effect::Survey => {
-                lock(&self.shared.changed).listing = true;
+                lock(&self.shared.survey_state.changed).listing = true;
                 host.start_survey();
             }
             Effect::StopIndexing => host.stop_reading(),
@@ -209,7 +214,7 @@ impl Host {
             Effect::WatchFiles(follow) => host.follow(follow),
             Effect::WatchComments(watch) => drop(tokio::spawn(host.watch_comments(watch))),
             Effect::Measure(spec) => {
-                self.shared.newest_measure.store(spec.generation, Ordering::SeqCst);
+                self.shared.newest.measure.store(spec.generation, Ordering::SeqCst);
                 tokio::spawn(host.measure(*spec));
             }
             Effect::Ask(spec) => {
@@ -292,7 +297,7 @@ impl Host {
     async fn measure(self, spec: RequestSpec) {
         tokio::time::sleep(DEBOUNCE).await;
         let generation = spec.generation;
-        let is_newest = move |host: &Self| host.shared.newest_measure.load(Ordering::SeqCst) == generation;
+        let is_newest = move |host: &Self| host.shared.newest.measure.load(Ordering::SeqCst) == generation;
         if !is_newest(&self) {
             return;
         }
@@ -333,7 +338,7 @@ impl Host {
     ) -> ContextView {
         let shared = &self.shared;
         let survey = shared.survey.borrow().clone();
-        let sketch = lock(&shared.sketch).clone().filter(|_| provisional);
+        let sketch = lock(&shared.survey_state.sketch).clone().filter(|_| provisional);
         let surveyed = survey.as_ref().map(|survey| MapSource {
             graph: &survey.graph,
             edited: &survey.edited,

@@ -37,11 +37,11 @@ pub fn map_store(settings: &Settings, root: &Root) -> Option<MapStore> {
 /// The session thread, which starts with the first effect.
 #[derive(Debug, Default)]
 pub(super) struct SessionThread {
-    jobs: Mutex<Option<Sender<Job>>>,
+    jobs: Mutex<Option<Sender<SessionJob>>>,
 }
 
 #[derive(Debug)]
-enum Job {
+enum SessionJob {
     Perform(PersistenceEffect, Responder),
     /// Close the database, and confirm.
     Finish(oneshot::Sender<()>),
@@ -52,7 +52,7 @@ impl Host {
         match effect {
             PersistenceEffect::Write(file) => self.clone().blocking(failed, move |host| host.write_text(file)),
             PersistenceEffect::Read(path) => self.clone().blocking(failed, move |host| host.read_commands(path)),
-            effect => self.send_job(Job::Perform(effect, self.responder.clone())),
+            effect => self.send_job(SessionJob::Perform(effect, self.responder.clone())),
         }
     }
 
@@ -62,12 +62,12 @@ impl Host {
             return;
         }
         let (done, finished) = oneshot::channel();
-        self.send_job(Job::Finish(done));
+        self.send_job(SessionJob::Finish(done));
         // Fails only when the thread has ended already.
         let _ = finished.await;
     }
 
-    fn send_job(&self, job: Job) {
+    fn send_job(&self, job: SessionJob) {
         let mut jobs = lock(&self.shared.session_thread.jobs);
         let sender = jobs.get_or_insert_with(|| self.start_session_thread());
         if sender.send(job).is_err() {
@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    fn start_session_thread(&self) -> Sender<Job> {
+    fn start_session_thread(&self) -> Sender<SessionJob> {
         let (sender, jobs) = mpsc::channel();
         let settings = &self.shared.env.settings;
         let writer = SessionWriter {
@@ -166,10 +166,10 @@ struct SessionWriter {
 }
 
 impl SessionWriter {
-    fn run(mut self, jobs: &Receiver<Job>) {
+    fn run(mut self, jobs: &Receiver<SessionJob>) {
         while let Ok(job) = jobs.recv() {
             match job {
-                Job::Perform(effect, responder) => {
+                SessionJob::Perform(effect, responder) => {
                     let background = std::mem::replace(&mut self.responder, responder);
                     if let Err(failure) = caught(|| self.perform(effect)) {
                         self.turn_off(Some(failure));
@@ -177,7 +177,7 @@ impl SessionWriter {
                     // Ends the effect.
                     self.responder = background;
                 }
-                Job::Finish(done) => {
+                SessionJob::Finish(done) => {
                     // Closing merges the write-ahead log into the database.
                     self.store = None;
                     self.unlock_sessions();

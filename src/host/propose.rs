@@ -10,13 +10,13 @@ use rhumb_workspace::{ReadError, Root};
 /// The files of a root, as [`rhumb_edit`] needs them.
 struct DiskFile<'a> {
     root: &'a Root,
-    listing: Listing<'a>,
+    listing: FileListing<'a>,
     /// The files of the chat; `None` if all files of the root count as such.
     chat: Option<&'a [ChatFile]>,
 }
 
 /// All files of the root, sorted.
-enum Listing<'a> {
+enum FileListing<'a> {
     Given(&'a [String]),
     /// Listed when first needed.
     Lazy(OnceCell<Vec<String>>),
@@ -25,8 +25,8 @@ enum Listing<'a> {
 impl DiskFile<'_> {
     fn listed(&self) -> &[String] {
         match &self.listing {
-            Listing::Given(paths) => paths,
-            Listing::Lazy(paths) => paths.get_or_init(|| {
+            FileListing::Given(paths) => paths,
+            FileListing::Lazy(paths) => paths.get_or_init(|| {
                 let listing = rhumb_workspace::files(self.root, &AtomicBool::new(false), &mut |_| {});
                 listing.files.into_iter().map(|file| file.path).collect()
             }),
@@ -89,7 +89,7 @@ impl Files for DiskFile<'_> {
 
 /// The proposal of the replies to one request, oldest first. `paths` are all files of the root, sorted.
 pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
-    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let files = DiskFile { root, listing: FileListing::Given(paths), chat: Some(chat) };
     let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
     proposed(&files, &PendingChanges::default(), &parsed)
 }
@@ -103,7 +103,7 @@ pub(super) fn propose_upon(
     chat: &[ChatFile],
     replies: &[(Option<usize>, String)],
 ) -> Proposal {
-    let files = DiskFile { root, listing: Listing::Given(paths), chat: Some(chat) };
+    let files = DiskFile { root, listing: FileListing::Given(paths), chat: Some(chat) };
     let parsed = |(answer, reply): &(Option<usize>, String)| ParsedReply {
         answer: *answer,
         ..rhumb_edit::parse(reply, FormatChoice::Auto)
@@ -114,7 +114,7 @@ pub(super) fn propose_upon(
 /// As [`propose`], for one reply without a session. The files of the root are listed only if the names in the reply need it.
 /// Without `chat`, all files count as files of the chat.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
-    let listing = Listing::Lazy(OnceCell::new());
+    let listing = FileListing::Lazy(OnceCell::new());
     proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
 }
 

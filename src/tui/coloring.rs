@@ -25,7 +25,7 @@ pub enum Language<'a> {
 
 /// A text to be coloured.
 #[derive(Debug, Clone)]
-pub struct Job {
+pub struct ColoringJob {
     key: u64,
     by_path: bool,
     name: String,
@@ -39,7 +39,7 @@ pub struct Colored {
     colors: Colors,
 }
 
-impl Job {
+impl ColoringJob {
     /// Does the work. May take half a second; never call it while drawing.
     pub fn run(self) -> Colored {
         let colors =
@@ -60,7 +60,7 @@ pub struct Coloring {
     done: BTreeMap<u64, Known>,
     /// Keys that were requested and have not arrived.
     asked: BTreeSet<u64>,
-    wanted: Vec<Job>,
+    wanted: Vec<ColoringJob>,
     frame: u64,
 }
 
@@ -77,7 +77,7 @@ impl Coloring {
         let known = self.known(key);
         if known.is_none() && self.asked.insert(key) {
             let (by_path, name) = language.parts();
-            self.wanted.push(Job { key, by_path, name: name.to_owned(), source: Arc::from(source) });
+            self.wanted.push(ColoringJob { key, by_path, name: name.to_owned(), source: Arc::from(source) });
         }
         known
     }
@@ -101,7 +101,7 @@ impl Coloring {
     }
 
     /// The requests since the last call. Ends the frame: the least recently used colours are dropped.
-    pub fn take_wanted(&mut self) -> Vec<Job> {
+    pub fn take_wanted(&mut self) -> Vec<ColoringJob> {
         let excess = self.done.len().saturating_sub(CAPACITY);
         if excess > 0 {
             let idle = self.done.iter().filter(|(_, known)| known.used < self.frame);

@@ -28,7 +28,7 @@ pub mod view;
 pub mod widget;
 
 pub use self::app::Start;
-pub use self::coloring::Job;
+pub use self::coloring::ColoringJob;
 pub use self::event_loop::{AppExit, run};
 pub use self::screenshot::{Scene, screenshot};
 pub use self::terminal::{color_depth, facts, light_background};

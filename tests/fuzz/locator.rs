@@ -12,7 +12,7 @@ use rhumb_edit::{EditFormat, Flag, FormatChoice, Outcome, Status, Strategy as Ho
 
 use crate::cases;
 use crate::damage::{Damage, damage};
-use crate::replies::{SAMPLES, TreeFiles, Tree};
+use crate::replies::{SAMPLES, Tree, TreeFiles};
 
 const PATH: &str = "src/harbour.py";
 

@@ -62,7 +62,7 @@ pub struct Harness {
     sealed: bool,
     cache: ViewCache,
     /// The texts that frames have requested to be coloured.
-    wanted: Vec<rhumb::tui::Job>,
+    wanted: Vec<rhumb::tui::ColoringJob>,
     terminal: Terminal<TestBackend>,
     host: Host,
     messages: mpsc::Receiver<HostMessage>,

@@ -1,7 +1,7 @@
 //! The edits of a parsed reply, in one form for all formats. No file has been looked at yet.
 
 use crate::format::{EditFormat, FormatChoice};
-use crate::locate::line_diff::{self, Step};
+use crate::locate::line_diff::{self, DiffStep};
 use crate::parse::heading::{Heading, HeadingKind};
 
 /// Maximum number of lines of a fence, below a sentence without a name, that is an example among whole files.
@@ -60,8 +60,8 @@ impl Hunk {
         };
         for step in line_diff::steps(before, after) {
             match step {
-                Step::Same(old) => lines.extend(part(before, old, LineKind::Keep)),
-                Step::Replace(old, new) => {
+                DiffStep::Same(old) => lines.extend(part(before, old, LineKind::Keep)),
+                DiffStep::Replace(old, new) => {
                     lines.extend(part(before, old, LineKind::Delete));
                     lines.extend(part(after, new, LineKind::Insert));
                 }

@@ -41,7 +41,7 @@ const TRAILER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where an answer comes from.
 #[derive(Clone, Copy)]
-pub(crate) struct Origin<'a> {
+pub(crate) struct AnswerSource<'a> {
     pub(crate) format: &'static dyn Format,
     /// The URL without secrets.
     pub(crate) url: &'a str,
@@ -51,7 +51,7 @@ pub(crate) struct Origin<'a> {
 
 /// Reads one answer and forwards it.
 pub(crate) struct AnswerReader<'a> {
-    origin: Origin<'a>,
+    origin: AnswerSource<'a>,
     events: &'a mpsc::Sender<StreamEvent>,
     /// Something of the answer was forwarded, so the request must not be repeated.
     pub(crate) started: bool,
@@ -83,7 +83,7 @@ pub(crate) struct AnswerReader<'a> {
 }
 
 impl<'a> AnswerReader<'a> {
-    pub(crate) fn new(origin: Origin<'a>, request: &Request, events: &'a mpsc::Sender<StreamEvent>) -> Self {
+    pub(crate) fn new(origin: AnswerSource<'a>, request: &Request, events: &'a mpsc::Sender<StreamEvent>) -> Self {
         let begun = request.messages.last().is_some_and(|last| last.role == Role::Assistant);
         Self {
             origin,

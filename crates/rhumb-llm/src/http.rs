@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::answer::{AnswerReader, Origin, cause, error_text, seconds};
+use super::answer::{AnswerReader, AnswerSource, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::discovery::ids;
 use super::endpoint::{Endpoint, is_loopback, parse_url, redact};
@@ -171,7 +171,7 @@ impl HttpProvider {
         if response.status() != reqwest::StatusCode::OK {
             return Err(unstarted(self.refused(response, &shown).await));
         }
-        let origin = Origin { format: self.format, url: &shown, mask: &self.mask, timeouts: self.timeouts };
+        let origin = AnswerSource { format: self.format, url: &shown, mask: &self.mask, timeouts: self.timeouts };
         let mut reader = AnswerReader::new(origin, request, events);
         let outcome = reader.read(response, by).await;
         outcome.map_err(|error| Failure { error, started: reader.started })

@@ -45,7 +45,7 @@ pub(crate) enum Segment {
 /// Classifies an answer as it arrives. The result does not depend on how the answer is cut into parts.
 #[derive(Debug)]
 pub(crate) struct ThinkingFilter {
-    state: State,
+    state: FilterState,
     /// Text that cannot be classified yet: at most a tag and whitespace.
     held: String,
     /// Current line of an undecided answer, without the held text.
@@ -53,7 +53,7 @@ pub(crate) struct ThinkingFilter {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FilterState {
     /// Nothing but whitespace so far.
     Start,
     /// Inside thinking that ends with this tag.
@@ -69,14 +69,14 @@ enum State {
 impl ThinkingFilter {
     /// Starts with a new answer, or, if `begun`, with the rest of one.
     pub(crate) fn new(begun: bool) -> Self {
-        let state = if begun { State::Text } else { State::Start };
+        let state = if begun { FilterState::Text } else { FilterState::Start };
         Self { state, held: String::new(), line: String::new() }
     }
 
     /// The server sends thinking separately, so the text contains none.
     pub(crate) fn reasoning_is_separate(&mut self) {
-        if let State::Undecided { .. } = self.state {
-            self.state = State::Text;
+        if let FilterState::Undecided { .. } = self.state {
+            self.state = FilterState::Text;
         }
     }
 
@@ -95,14 +95,14 @@ impl ThinkingFilter {
         let mut pieces = Vec::new();
         loop {
             let next = match self.state {
-                State::Start => self.start(at_end),
-                State::Inside(close) => self.inside(close, at_end, &mut pieces),
-                State::After => {
+                FilterState::Start => self.start(at_end),
+                FilterState::Inside(close) => self.inside(close, at_end, &mut pieces),
+                FilterState::After => {
                     self.held = self.held.trim_start().to_owned();
-                    (!self.held.is_empty()).then_some(State::Text)
+                    (!self.held.is_empty()).then_some(FilterState::Text)
                 }
-                State::Undecided { fenced } => self.undecided(fenced, at_end, &mut pieces),
-                State::Text => {
+                FilterState::Undecided { fenced } => self.undecided(fenced, at_end, &mut pieces),
+                FilterState::Text => {
                     push(&mut pieces, Segment::Text(self.take(self.held.len())));
                     None
                 }
@@ -113,29 +113,29 @@ impl ThinkingFilter {
         pieces
     }
 
-    fn start(&mut self, at_end: bool) -> Option<State> {
+    fn start(&mut self, at_end: bool) -> Option<FilterState> {
         let said = self.held.trim_start();
         if let Some((open, close)) = TAGS.iter().find(|(open, _)| said.starts_with(open)) {
             self.held = said.get(open.len()..).unwrap_or_default().to_owned();
-            return Some(State::Inside(close));
+            return Some(FilterState::Inside(close));
         }
         let may_open = TAGS.iter().any(|(open, _)| open.starts_with(said));
-        (at_end || !may_open).then_some(State::Undecided { fenced: false })
+        (at_end || !may_open).then_some(FilterState::Undecided { fenced: false })
     }
 
-    fn inside(&mut self, close: &'static str, at_end: bool, pieces: &mut Vec<Segment>) -> Option<State> {
+    fn inside(&mut self, close: &'static str, at_end: bool, pieces: &mut Vec<Segment>) -> Option<FilterState> {
         let found = self.held.find(close);
         let kept = if at_end { 0 } else { unfinished(&self.held, close) };
         let thought = self.take(found.unwrap_or(self.held.len() - kept));
         push(pieces, Segment::Reasoning(thought));
         found?;
         self.take(close.len());
-        Some(State::After)
+        Some(FilterState::After)
     }
 
     /// Passes on held text of one line. A closing tag at the beginning of a line counts immediately, one at the end
     /// when the line is complete.
-    fn undecided(&mut self, fenced: bool, at_end: bool, pieces: &mut Vec<Segment>) -> Option<State> {
+    fn undecided(&mut self, fenced: bool, at_end: bool, pieces: &mut Vec<Segment>) -> Option<FilterState> {
         let line_end = self.held.find('\n').map(|at| at + 1);
         let line = self.held.get(..line_end.unwrap_or(self.held.len())).unwrap_or_default();
         if let Some((at, close)) = first_close(line).filter(|_| !fenced) {
@@ -146,11 +146,11 @@ impl ThinkingFilter {
                 push(pieces, Segment::Text(self.take(at)));
                 pieces.push(Segment::Retract);
                 self.take(close.len());
-                return Some(State::After);
+                return Some(FilterState::After);
             }
             let waits = ends && !at_end;
             self.pass_on(if waits { at } else { at + close.len() }, pieces);
-            return (!waits).then_some(State::Undecided { fenced });
+            return (!waits).then_some(FilterState::Undecided { fenced });
         }
         let tag_begins = || TAGS.iter().map(|(_, close)| unfinished(line, close)).max().unwrap_or(0);
         let kept = if line_end.is_some() || fenced || at_end { 0 } else { tag_begins() };
@@ -158,7 +158,7 @@ impl ThinkingFilter {
         line_end?;
         let toggles = ["```", "~~~"].iter().any(|fence| self.line.trim_start().starts_with(fence));
         self.line.clear();
-        Some(State::Undecided { fenced: fenced != toggles })
+        Some(FilterState::Undecided { fenced: fenced != toggles })
     }
 
     fn pass_on(&mut self, bytes: usize, pieces: &mut Vec<Segment>) {

@@ -56,7 +56,7 @@ pub(super) struct OneShot<'a> {
     asked: WriteQuestion,
     /// A write whose commit is pending.
     uncommitted: Option<(Written, WriteSummary)>,
-    outcome: Outcome,
+    outcome: OneShotOutcome,
 }
 
 /// The streaming answer.
@@ -76,7 +76,7 @@ struct WriteQuestion {
 
 /// The result of the request so far.
 #[derive(Default)]
-struct Outcome {
+struct OneShotOutcome {
     /// The exit code, unless there is an error.
     code: u8,
     error: Option<UserError>,
@@ -122,7 +122,7 @@ impl<'a> OneShot<'a> {
             proposal: None,
             asked: WriteQuestion::default(),
             uncommitted: None,
-            outcome: Outcome::default(),
+            outcome: OneShotOutcome::default(),
         }
     }
 
@@ -555,7 +555,7 @@ impl<'a> OneShot<'a> {
     }
 
     fn finish(&mut self) -> Result<u8, UserError> {
-        let Outcome { written, check_failed, code, .. } = &mut self.outcome;
+        let OneShotOutcome { written, check_failed, code, .. } = &mut self.outcome;
         written.paths.sort();
         written.paths.dedup();
         self.out.done(written)?;

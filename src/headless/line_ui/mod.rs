@@ -141,7 +141,7 @@ struct LineUi {
     to_edit: Option<EditTarget>,
     /// The reason of the search for keys and servers that is running.
     connect_request: Option<ConnectRequest>,
-    environment: Environment,
+    environment: LineUiEnvironment,
     announced: Announced,
     /// Whether a user types; otherwise, lines come from a script.
     is_interactive: bool,
@@ -164,7 +164,7 @@ struct CommandQueue {
 
 /// Fixed properties of this run.
 #[derive(Debug)]
-struct Environment {
+struct LineUiEnvironment {
     /// Properties of the terminal, for `/doctor` and reports.
     terminal: Vec<(String, String)>,
     /// The root, in which the editor starts.
@@ -208,7 +208,7 @@ impl LineUi {
             has_changes: false,
             failed: None,
             exit_code: None,
-            environment: Environment {
+            environment: LineUiEnvironment {
                 terminal: start.terminal,
                 folder: start.session.folder,
                 editor: start.session.editor,

@@ -58,7 +58,7 @@ pub(super) enum Confirmation {
 
 /// A choice of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Choice {
+enum ListChoice {
     Server { api: Api, base_url: String, model: String },
     Model(ModelRole, String),
     Session(i64),
@@ -70,7 +70,7 @@ pub(super) struct QuestionState {
     /// The action that waits for a yes.
     confirmation: Option<Confirmation>,
     /// The choices of the printed list, by number.
-    choices: Option<Vec<(String, Choice)>>,
+    choices: Option<Vec<(String, ListChoice)>>,
     /// The question of the session that was printed last.
     shown: Option<Question>,
     /// Questions that the user deferred.
@@ -259,9 +259,9 @@ impl LineUi {
             return true;
         };
         let effects = match choice {
-            Choice::Server { api, base_url, model } => vec![Effect::Connect { api, base_url, model }],
-            Choice::Model(part, name) => self.session.choose_for(part, name),
-            Choice::Session(number) => self.session.resume(Some(number.to_string())),
+            ListChoice::Server { api, base_url, model } => vec![Effect::Connect { api, base_url, model }],
+            ListChoice::Model(part, name) => self.session.choose_for(part, name),
+            ListChoice::Session(number) => self.session.resume(Some(number.to_string())),
         };
         self.perform(effects);
         true
@@ -273,7 +273,7 @@ impl LineUi {
         for server in servers {
             for model in &server.models {
                 let choice =
-                    Choice::Server { api: server.api, base_url: server.base_url.clone(), model: model.clone() };
+                    ListChoice::Server { api: server.api, base_url: server.base_url.clone(), model: model.clone() };
                 rows.push((format!("{model} at {}, {}", server.name, server.base_url), choice));
             }
             if server.models.is_empty() {
@@ -289,7 +289,7 @@ impl LineUi {
         let rows: Vec<_> = matching
             .map(|row| {
                 let key = if row.has_key { "" } else { ", no key for it" };
-                (format!("{}: {}{key}", row.name, detail(&row.detail)), Choice::Model(part, row.name.clone()))
+                (format!("{}: {}{key}", row.name, detail(&row.detail)), ListChoice::Model(part, row.name.clone()))
             })
             .collect();
         if rows.is_empty() {
@@ -309,7 +309,7 @@ impl LineUi {
                 let open = if line.live { ", open in another rhumb" } else { "" };
                 let messages = count(line.messages, "message");
                 let row = format!("{}, {messages}, last changed {}{open}", line.title(), line.changed);
-                (line.number.to_string(), row, Choice::Session(line.number))
+                (line.number.to_string(), row, ListChoice::Session(line.number))
             })
             .collect();
         if rows.is_empty() {
@@ -320,7 +320,7 @@ impl LineUi {
     }
 
     /// Prints a list of numbers, rows and choices, and asks for a number.
-    fn list(&mut self, title: &str, rows: Vec<(String, String, Choice)>) {
+    fn list(&mut self, title: &str, rows: Vec<(String, String, ListChoice)>) {
         self.out.line(&format!("{title}:"));
         self.out.lines(rows.iter().take(MAX_LINES).map(|(number, row, _)| format!("  {number}: {row}")));
         if rows.len() > MAX_LINES {
@@ -337,6 +337,6 @@ fn has_words(text: &str, query: &str) -> bool {
     query.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
 }
 
-fn numbered(rows: Vec<(String, Choice)>) -> Vec<(String, String, Choice)> {
+fn numbered(rows: Vec<(String, ListChoice)>) -> Vec<(String, String, ListChoice)> {
     rows.into_iter().enumerate().map(|(at, (row, choice))| ((at + 1).to_string(), row, choice)).collect()
 }

@@ -13,7 +13,7 @@ use rhumb_workspace::process::{EditorSession, named_editor};
 
 /// An answer to the question about a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum HunkAnswer {
     Accept,
     Reject,
     AcceptRest,
@@ -29,18 +29,18 @@ enum Answer {
 
 /// The answers with their letters and help.
 #[rustfmt::skip] // a table
-const ANSWERS: [(Answer, &str, &str); 11] = [
-    (Answer::Accept, "y", "accept this hunk"),
-    (Answer::Reject, "n", "reject this hunk"),
-    (Answer::AcceptRest, "a", "accept this hunk and all later undecided hunks of the file"),
-    (Answer::RejectRest, "d", "reject this hunk and all later undecided hunks of the file"),
-    (Answer::Split, "s", "split this hunk into smaller hunks"),
-    (Answer::Edit, "e", "edit the lines that this hunk adds in your editor, and accept them"),
-    (Answer::Next, "j", "leave this hunk undecided and show the next undecided hunk"),
-    (Answer::Previous, "k", "leave this hunk undecided and show the previous undecided hunk"),
-    (Answer::GoTo, "g", "go to a hunk by its number, such as g 3"),
-    (Answer::Quit, "q", "quit and write nothing"),
-    (Answer::Help, "?", "show this help"),
+const ANSWERS: [(HunkAnswer, &str, &str); 11] = [
+    (HunkAnswer::Accept, "y", "accept this hunk"),
+    (HunkAnswer::Reject, "n", "reject this hunk"),
+    (HunkAnswer::AcceptRest, "a", "accept this hunk and all later undecided hunks of the file"),
+    (HunkAnswer::RejectRest, "d", "reject this hunk and all later undecided hunks of the file"),
+    (HunkAnswer::Split, "s", "split this hunk into smaller hunks"),
+    (HunkAnswer::Edit, "e", "edit the lines that this hunk adds in your editor, and accept them"),
+    (HunkAnswer::Next, "j", "leave this hunk undecided and show the next undecided hunk"),
+    (HunkAnswer::Previous, "k", "leave this hunk undecided and show the previous undecided hunk"),
+    (HunkAnswer::GoTo, "g", "go to a hunk by its number, such as g 3"),
+    (HunkAnswer::Quit, "q", "quit and write nothing"),
+    (HunkAnswer::Help, "?", "show this help"),
 ];
 
 const BOLD: &str = "1";
@@ -170,41 +170,42 @@ impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
             "quit" => "q",
             word => word,
         };
-        let answer = ANSWERS.iter().find(|(_, other, _)| *other == letter).map_or(Answer::Help, |(answer, ..)| *answer);
+        let answer =
+            ANSWERS.iter().find(|(_, other, _)| *other == letter).map_or(HunkAnswer::Help, |(answer, ..)| *answer);
         match answer {
-            Answer::Accept | Answer::Reject => {
-                let is_accepted = answer == Answer::Accept;
+            HunkAnswer::Accept | HunkAnswer::Reject => {
+                let is_accepted = answer == HunkAnswer::Accept;
                 self.review.decide(id, if is_accepted { Decision::Accepted } else { Decision::Rejected });
                 Ok(Some(Next::Ask(self.review.next_pending(id))))
             }
-            Answer::AcceptRest | Answer::RejectRest => {
-                let is_accepted = answer == Answer::AcceptRest;
+            HunkAnswer::AcceptRest | HunkAnswer::RejectRest => {
+                let is_accepted = answer == HunkAnswer::AcceptRest;
                 let decision = if is_accepted { Decision::Accepted } else { Decision::Rejected };
                 self.review.decide_to_end_of_file(id, decision);
                 Ok(Some(Next::Ask(self.review.next_pending(id))))
             }
-            Answer::Split => match self.review.split(id) {
+            HunkAnswer::Split => match self.review.split(id) {
                 0 | 1 => self.say("This hunk cannot be split.").map(|()| None),
                 parts => self.say(&format!("Split into {parts} hunks.")).map(|()| Some(Next::Ask(Some(id)))),
             },
-            Answer::Edit => self.edit(id),
-            Answer::Next | Answer::Previous => {
-                let is_next = answer == Answer::Next;
+            HunkAnswer::Edit => self.edit(id),
+            HunkAnswer::Next | HunkAnswer::Previous => {
+                let is_next = answer == HunkAnswer::Next;
                 let other = if is_next { self.review.next_pending(id) } else { self.review.previous_pending(id) };
                 match other.filter(|other| *other != id) {
                     Some(other) => Ok(Some(Next::Ask(Some(other)))),
                     None => self.say("There is no other undecided hunk.").map(|()| None),
                 }
             }
-            Answer::GoTo => match rest.parse().ok().and_then(|number| self.review.hunk_numbered(number)) {
+            HunkAnswer::GoTo => match rest.parse().ok().and_then(|number| self.review.hunk_numbered(number)) {
                 Some(id) => Ok(Some(Next::Ask(Some(id)))),
                 None => {
                     let total = self.review.counts().total();
                     self.say(&format!("Hunks are numbered from 1 to {total}: g 1 shows the first.")).map(|()| None)
                 }
             },
-            Answer::Quit => Ok(Some(Next::Quit)),
-            Answer::Help => {
+            HunkAnswer::Quit => Ok(Some(Next::Quit)),
+            HunkAnswer::Help => {
                 let lines: Vec<String> = ANSWERS.iter().map(|(_, letter, help)| format!("{letter} - {help}")).collect();
                 self.say(&lines.join("\n")).map(|()| None)
             }
@@ -240,13 +241,13 @@ impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
         };
         let can_split = self.review.clone().split(id) > 1;
         let has_other = self.review.next_pending(id).is_some_and(|other| other != id);
-        let is_offered = |answer: Answer| match answer {
-            Answer::Split => can_split,
-            Answer::Edit => file.proposed.is_some(),
-            Answer::Next | Answer::Previous => has_other,
-            Answer::GoTo => total > 1,
-            Answer::Accept | Answer::Reject | Answer::AcceptRest | Answer::RejectRest => true,
-            Answer::Quit | Answer::Help => true,
+        let is_offered = |answer: HunkAnswer| match answer {
+            HunkAnswer::Split => can_split,
+            HunkAnswer::Edit => file.proposed.is_some(),
+            HunkAnswer::Next | HunkAnswer::Previous => has_other,
+            HunkAnswer::GoTo => total > 1,
+            HunkAnswer::Accept | HunkAnswer::Reject | HunkAnswer::AcceptRest | HunkAnswer::RejectRest => true,
+            HunkAnswer::Quit | HunkAnswer::Help => true,
         };
         let offered = ANSWERS.iter().filter(|(answer, ..)| is_offered(*answer));
         let letters: Vec<&str> = offered.map(|(_, letter, _)| *letter).collect();

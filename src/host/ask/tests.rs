@@ -44,7 +44,7 @@ impl Provider for Script {
     }
 }
 
-struct Scene {
+struct AskFixture {
     model: Model,
     answers: Vec<Answer>,
     allowance: Option<f64>,
@@ -53,7 +53,7 @@ struct Scene {
     least: usize,
 }
 
-impl Default for Scene {
+impl Default for AskFixture {
     fn default() -> Self {
         Self { model: Model::unknown("m"), answers: Vec::new(), allowance: None, partial: "", least: 0 }
     }
@@ -82,7 +82,7 @@ fn view(limit: Option<usize>, least: usize) -> ContextView {
     ContextView { map: None, provisional: false, prompt: Arc::new(prompt), unreadable: Vec::new() }
 }
 
-async fn play(scene: Scene) -> Outcome {
+async fn play(scene: AskFixture) -> Outcome {
     let least = scene.least;
     let script = Arc::new(Script { answers: Mutex::new(scene.answers.into()), seen: Mutex::default() });
     let provider = Arc::clone(&script) as Arc<dyn Provider>;
@@ -138,20 +138,20 @@ fn priced() -> Model {
 
 #[tokio::test]
 async fn a_request_that_is_too_long_shrinks_three_times_at_most() {
-    let outcome = play(Scene {
+    let outcome = play(AskFixture {
         answers: vec![
             ("", Err(overflow(Some(2_000), Some(1_000)))),
             ("", Err(overflow(None, None))),
             ("all", Ok(Finish::Stop)),
         ],
-        ..Scene::default()
+        ..AskFixture::default()
     })
     .await;
     assert!(outcome.result.is_ok());
     assert_eq!(outcome.limits, [None, Some(475), Some(354)]);
     assert!((354..=356).contains(&outcome.takes), "what proved to be enough is remembered");
     let answers = vec![("", Err(overflow(None, None))); 4];
-    let outcome = play(Scene { answers, ..Scene::default() }).await;
+    let outcome = play(AskFixture { answers, ..AskFixture::default() }).await;
     assert!(matches!(outcome.result, Err(AskError::Provider(LlmError::Overflow { .. }))));
     assert_eq!(outcome.seen.len(), 4);
     assert!(outcome.takes > 20_000, "and no guess that was not");
@@ -160,7 +160,7 @@ async fn a_request_that_is_too_long_shrinks_three_times_at_most() {
 #[tokio::test]
 async fn a_limit_that_is_guessed_does_not_keep_what_is_left_from_being_tried() {
     let answers = |refusal| vec![("", Err(refusal)), ("all", Ok(Finish::Stop))];
-    let scene = |refusal| Scene { answers: answers(refusal), least: 900, ..Scene::default() };
+    let scene = |refusal| AskFixture { answers: answers(refusal), least: 900, ..AskFixture::default() };
     let outcome = play(scene(overflow(None, None))).await;
     assert!(outcome.result.is_ok() && outcome.seen[1].tokens == 900, "{:?}", outcome.result);
     assert!((900..=902).contains(&outcome.takes), "{}", outcome.takes);
@@ -172,7 +172,7 @@ async fn a_limit_that_is_guessed_does_not_keep_what_is_left_from_being_tried() {
 #[tokio::test]
 async fn what_has_begun_is_not_asked_for_again_in_another_way() {
     let answers = vec![("half", Err(overflow(None, None)))];
-    let outcome = play(Scene { answers, ..Scene::default() }).await;
+    let outcome = play(AskFixture { answers, ..AskFixture::default() }).await;
     assert!(matches!(outcome.result, Err(AskError::Provider(LlmError::Overflow { .. }))));
     assert_eq!((outcome.text.as_str(), outcome.seen.len()), ("half", 1));
 }
@@ -180,11 +180,11 @@ async fn what_has_begun_is_not_asked_for_again_in_another_way() {
 #[tokio::test]
 async fn an_answer_is_gone_on_with_by_prefill_or_by_asking() {
     let answers = || vec![("one two ", Ok(Finish::Length)), ("three", Ok(Finish::Stop))];
-    let outcome = play(Scene { answers: answers(), ..Scene::default() }).await;
+    let outcome = play(AskFixture { answers: answers(), ..AskFixture::default() }).await;
     assert_eq!((outcome.text.as_str(), outcome.seen[1].messages.len()), ("one two three", 3));
     let capabilities = Capabilities { prefill: true, ..Capabilities::default() };
     let model = Model { capabilities, ..Model::unknown("m") };
-    let outcome = play(Scene { model, answers: answers(), ..Scene::default() }).await;
+    let outcome = play(AskFixture { model, answers: answers(), ..AskFixture::default() }).await;
     let last = outcome.seen[1].messages.last().unwrap();
     assert_eq!(
         (outcome.text.as_str(), last.role, last.content.as_str()),
@@ -194,7 +194,7 @@ async fn an_answer_is_gone_on_with_by_prefill_or_by_asking() {
 
 #[tokio::test]
 async fn an_answer_that_is_there_in_part_is_gone_on_with_at_once() {
-    let scene = Scene { partial: "one two ", answers: vec![("three", Ok(Finish::Stop))], ..Scene::default() };
+    let scene = AskFixture { partial: "one two ", answers: vec![("three", Ok(Finish::Stop))], ..AskFixture::default() };
     let outcome = play(scene).await;
     assert_eq!((outcome.text.as_str(), outcome.seen[0].messages.len()), ("three", 3));
 }
@@ -202,14 +202,14 @@ async fn an_answer_that_is_there_in_part_is_gone_on_with_at_once() {
 #[tokio::test]
 async fn an_endless_answer_ends() {
     let answers = vec![("more ", Ok(Finish::Length)); 1 + MAX_CONTINUES as usize];
-    let outcome = play(Scene { answers, ..Scene::default() }).await;
+    let outcome = play(AskFixture { answers, ..AskFixture::default() }).await;
     assert_eq!((outcome.result.unwrap().finish, outcome.cut), (Finish::Length, 0));
 }
 
 #[tokio::test]
 async fn an_answer_that_the_cap_cuts_off_is_told_from_one_that_is_as_long_as_it_may_be() {
     let cut = async |model: Model, answers: Vec<Answer>| {
-        play(Scene { model, answers, allowance: Some(1.5), ..Scene::default() }).await.cut
+        play(AskFixture { model, answers, allowance: Some(1.5), ..AskFixture::default() }).await.cut
     };
     let thinking_only = vec![("", Ok(Finish::Length))];
     assert_eq!(cut(priced(), thinking_only.clone()).await, 1);
@@ -223,7 +223,8 @@ async fn an_answer_that_the_cap_cuts_off_is_told_from_one_that_is_as_long_as_it_
 async fn no_request_passes_the_cap() {
     let answers = || vec![("word", Ok(Finish::Stop))];
     let asked = async |allowance| {
-        play(Scene { model: priced(), answers: answers(), allowance: Some(allowance), ..Scene::default() }).await
+        play(AskFixture { model: priced(), answers: answers(), allowance: Some(allowance), ..AskFixture::default() })
+            .await
     };
     for too_little in [0.0, 0.5, 1.2] {
         let outcome = asked(too_little).await;
@@ -235,7 +236,7 @@ async fn no_request_passes_the_cap() {
 #[tokio::test]
 async fn each_part_of_an_answer_counts_against_the_cap() {
     let answers = vec![("word", Ok(Finish::Length)), ("more", Ok(Finish::Stop))];
-    let outcome = play(Scene { model: priced(), answers, allowance: Some(2.1), ..Scene::default() }).await;
+    let outcome = play(AskFixture { model: priced(), answers, allowance: Some(2.1), ..AskFixture::default() }).await;
     // What is left pays for no second request of a thousand tokens and more.
     assert_eq!((outcome.result.unwrap().finish, outcome.seen.len()), (Finish::Length, 1));
 }
@@ -244,7 +245,7 @@ async fn each_part_of_an_answer_counts_against_the_cap() {
 async fn what_is_free_passes_no_cap() {
     let model = Model { prices: Some(Prices::default()), ..Model::unknown("m") };
     let answers = vec![("word", Ok(Finish::Stop))];
-    let outcome = play(Scene { model, answers, allowance: Some(0.0), ..Scene::default() }).await;
+    let outcome = play(AskFixture { model, answers, allowance: Some(0.0), ..AskFixture::default() }).await;
     assert_eq!((outcome.result.is_ok(), outcome.seen[0].max_output_tokens), (true, None));
 }
 

@@ -124,7 +124,7 @@ impl Host {
         let compose_on_thread = tokio::task::spawn_blocking(move || {
             caught(|| {
                 if spec.map.refresh == Refresh::Always && limit.is_none() {
-                    lock(&self.shared.changed).listing = true;
+                    lock(&self.shared.survey_state.changed).listing = true;
                     self.survey(&AtomicBool::new(false));
                 }
                 self.compose_for(&spec, false, limit, (&client.facts, &counter))

@@ -210,7 +210,7 @@ impl Host {
             if let Ok(Ok(_)) = tokio::time::timeout(POLL, surveyed.wait_for(Option::is_some)).await {
                 return self.shared.survey.borrow().clone();
             }
-            if self.shared.surveys.load(Ordering::SeqCst) == 0 {
+            if self.shared.survey_state.surveys.load(Ordering::SeqCst) == 0 {
                 return self.shared.survey.borrow().clone();
             }
         }

@@ -92,6 +92,6 @@ impl Host {
 
     fn known_graph(&self) -> Option<Arc<TagGraph>> {
         let survey = self.shared.survey.borrow().clone();
-        survey.map(|survey| Arc::clone(&survey.graph)).or_else(|| lock(&self.shared.sketch).clone())
+        survey.map(|survey| Arc::clone(&survey.graph)).or_else(|| lock(&self.shared.survey_state.sketch).clone())
     }
 }

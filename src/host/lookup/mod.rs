@@ -86,9 +86,9 @@ impl Host {
                 LookupResponse::File { text: text.map(|file| file.text).map_err(|error| error.to_string()), path }
             }),
             LookupEffect::FilterMap { map, query } => {
-                let number = self.shared.newest_filter.fetch_add(1, Ordering::SeqCst) + 1;
+                let number = self.shared.newest.filter.fetch_add(1, Ordering::SeqCst) + 1;
                 self.respond_with(move |host| {
-                    let found = map.0.filter(&query, &|| host.shared.newest_filter.load(Ordering::SeqCst) != number);
+                    let found = map.0.filter(&query, &|| host.shared.newest.filter.load(Ordering::SeqCst) != number);
                     LookupResponse::MapFiltered { map, query, found }
                 });
             }
@@ -97,10 +97,10 @@ impl Host {
                 LookupResponse::RankExplained { map, file, symbol, explanation }
             }),
             LookupEffect::Search(question) => {
-                let number = self.shared.newest_search.fetch_add(1, Ordering::SeqCst) + 1;
+                let number = self.shared.newest.search.fetch_add(1, Ordering::SeqCst) + 1;
                 self.blocking(EffectKind::Lookup.failed(), move |host| {
                     // Outdated if the user typed on. The response contains its question.
-                    let is_newest = host.shared.newest_search.load(Ordering::SeqCst) == number;
+                    let is_newest = host.shared.newest.search.load(Ordering::SeqCst) == number;
                     let hits = if is_newest { host.search_known(&question) } else { Some(Vec::new()) };
                     Response::LookedUp(LookupResponse::Found { question, hits })
                 });

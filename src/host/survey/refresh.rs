@@ -21,30 +21,31 @@ const MAX_FILES: usize = 64;
 impl Host {
     /// Stops reading files early, until [`Self::read_on`].
     pub(crate) fn stop_reading(&self) {
-        self.shared.stop_reading.store(true, Ordering::Relaxed);
+        self.shared.survey_state.stop_reading.store(true, Ordering::Relaxed);
     }
 
     /// Reads the skipped files.
     pub(crate) fn read_on(self) {
-        self.shared.stop_reading.store(false, Ordering::Relaxed);
+        self.shared.survey_state.stop_reading.store(false, Ordering::Relaxed);
         self.start_survey();
     }
 
     /// Surveys the repository in the background, and cancels a running survey.
     pub(crate) fn start_survey(self) {
         let cancel = Arc::new(AtomicBool::new(false));
-        std::mem::replace(&mut *lock(&self.shared.survey_cancel), Arc::clone(&cancel)).store(true, Ordering::Relaxed);
-        self.shared.surveys.fetch_add(1, Ordering::SeqCst);
+        std::mem::replace(&mut *lock(&self.shared.survey_state.cancel), Arc::clone(&cancel))
+            .store(true, Ordering::Relaxed);
+        self.shared.survey_state.surveys.fetch_add(1, Ordering::SeqCst);
         tokio::task::spawn_blocking(move || {
             let result = caught(|| self.survey(&cancel));
-            let running = self.shared.surveys.fetch_sub(1, Ordering::SeqCst) - 1;
+            let running = self.shared.survey_state.surveys.fetch_sub(1, Ordering::SeqCst) - 1;
             match result {
                 Ok(Some(note)) => self.respond_now(Response::Surveyed { note }),
                 Ok(None) => return,
                 Err(failure) => return self.respond_now(Response::Surveyed { note: Some(failure) }),
             }
             // Files may have changed meanwhile.
-            if running == 0 && !lock(&self.shared.changed).is_empty() {
+            if running == 0 && !lock(&self.shared.survey_state.changed).is_empty() {
                 self.start_survey();
             }
         });
@@ -56,7 +57,7 @@ impl Host {
             self.respond_now(Response::Head(head));
         }
         let before = self.shared.survey.borrow().clone();
-        let changed = std::mem::take(&mut *lock(&self.shared.changed));
+        let changed = std::mem::take(&mut *lock(&self.shared.survey_state.changed));
         let store = map_store(&self.shared.env.settings, &self.shared.root);
         let start = SurveyStart {
             before: before.as_deref(),
@@ -64,15 +65,16 @@ impl Host {
             changed: Some(&changed),
             with_terms: true,
             provisional: before.is_none() && self.shared.prepares,
-            stop_reading: Some(&self.shared.stop_reading),
+            stop_reading: Some(&self.shared.survey_state.stop_reading),
         };
         // Progress is only reported if the survey takes long.
-        let is_long =
-            before.as_ref().is_none_or(|before| before.unread > 0 && !self.shared.stop_reading.load(Ordering::Relaxed));
+        let is_long = before
+            .as_ref()
+            .is_none_or(|before| before.unread > 0 && !self.shared.survey_state.stop_reading.load(Ordering::Relaxed));
         let progress = |step: SurveyStep<'_>| self.report_progress(step, is_long);
         let Some(survey) = survey(&self.shared.root, start, cancel, &progress) else {
             // The next survey needs these changes.
-            lock(&self.shared.changed).merge(changed);
+            lock(&self.shared.survey_state.changed).merge(changed);
             return None;
         };
         let survey = Arc::new(survey);
@@ -80,7 +82,7 @@ impl Host {
             missing_root(&self.shared.root, before.as_deref()).or_else(|| survey_note(&survey, before.as_deref()));
         self.respond_now(Response::Unread { unread: survey.unread, total: survey.files.len() });
         self.shared.survey.send_replace(Some(Arc::clone(&survey)));
-        *lock(&self.shared.sketch) = None;
+        *lock(&self.shared.survey_state.sketch) = None;
         if self.shared.prepares {
             self.update_index();
         }
@@ -105,7 +107,7 @@ impl Host {
                 self.respond_now(Response::Listed(Arc::new(paths)));
             }
             SurveyStep::Provisional(graph) => {
-                *lock(&self.shared.sketch) = Some(graph);
+                *lock(&self.shared.survey_state.sketch) = Some(graph);
                 self.respond_now(Response::ProvisionalMap);
             }
             // Progress is dropped if the channel is full.
@@ -124,7 +126,7 @@ impl Host {
         // Watching thousands of folders takes time.
         tokio::task::spawn_blocking(move || {
             if !follow {
-                *lock(&self.shared.watch) = None;
+                *lock(&self.shared.survey_state.watch) = None;
             } else if let Err(failure) = self.start_watch() {
                 self.respond_now(Response::Failed { effect: EffectKind::WatchFiles, failure });
             }
@@ -142,7 +144,7 @@ impl Host {
             host.clone().survey_changes(changed);
         };
         {
-            let mut watch = lock(&self.shared.watch);
+            let mut watch = lock(&self.shared.survey_state.watch);
             if watch.is_some() {
                 return Ok(());
             }
@@ -163,9 +165,9 @@ impl Host {
             None => true,
         };
         if matters {
-            lock(&self.shared.changed).merge(changed);
+            lock(&self.shared.survey_state.changed).merge(changed);
             // A running survey is not cancelled; otherwise permanent changes would prevent any result.
-            if self.shared.surveys.load(Ordering::SeqCst) == 0 {
+            if self.shared.survey_state.surveys.load(Ordering::SeqCst) == 0 {
                 self.start_survey();
             }
         }
@@ -173,7 +175,7 @@ impl Host {
 
     /// Watches the folders of the surveyed files, if changes are followed.
     fn follow_files(&self, survey: &Survey) -> Option<Failure> {
-        let mut watch = lock(&self.shared.watch);
+        let mut watch = lock(&self.shared.survey_state.watch);
         let files = survey.files.iter().map(|file| file.path.as_str());
         let error = watch.as_mut()?.follow(&self.shared.root, files).err()?;
         // An incomplete watch would miss changes.

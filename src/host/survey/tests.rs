@@ -8,13 +8,13 @@ use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap};
 use rhumb_tokens::counter_for_model;
 
 /// A plain folder of sources and a cache beside it.
-struct Scene {
+struct SurveyFixture {
     _folder: tempfile::TempDir,
     root: Root,
     cache: PathBuf,
 }
 
-impl Scene {
+impl SurveyFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (work, cache) = (folder.path().join("work"), folder.path().join("cache"));
@@ -70,7 +70,7 @@ const FILES: [(&str, &str); 3] = [
 
 #[test]
 fn a_second_survey_reads_nothing_and_gives_the_same_map() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     let first = scene.survey(None, true);
     assert_eq!((first.read, first.rebuilt), (3, false));
     first.save(&scene.store()).unwrap();
@@ -82,7 +82,7 @@ fn a_second_survey_reads_nothing_and_gives_the_same_map() {
 
 #[test]
 fn only_what_changed_is_read_and_the_map_is_that_of_a_fresh_survey() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();
     scene.write("src/lift.py", "def lift():\n    return gate_height()\n\ndef gate_height():\n    return 2\n");
     scene.write("src/a_new.py", "def open_gate():\n    pass\n");
@@ -96,7 +96,7 @@ fn only_what_changed_is_read_and_the_map_is_that_of_a_fresh_survey() {
 
 #[test]
 fn a_content_that_was_known_is_not_parsed_again() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();
     let (other, back) = ("def lift():\n    return 'other branch'\n", FILES[1].1);
     scene.write("src/lift.py", other);
@@ -112,7 +112,7 @@ fn a_content_that_was_known_is_not_parsed_again() {
 
 #[test]
 fn a_damaged_store_is_made_anew() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     let first = scene.survey(None, true);
     first.save(&scene.store()).unwrap();
     for folder in ["segments", "trees"] {
@@ -133,7 +133,7 @@ fn a_damaged_store_is_made_anew() {
 
 #[test]
 fn a_store_that_cannot_be_written_is_told_and_does_no_harm() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     fs::write(&scene.cache, "a file where the folder should be").unwrap();
     let survey = scene.survey(None, true);
     let error = survey.save(&scene.store()).unwrap_err();
@@ -143,7 +143,7 @@ fn a_store_that_cannot_be_written_is_told_and_does_no_harm() {
 
 #[test]
 fn many_small_changes_end_in_one_segment() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     let mut survey = scene.survey(None, false);
     for turn in 0..20 {
         scene.write("src/lift.py", &format!("def lift():\n    return {}\n", "1 + ".repeat(turn) + "1"));
@@ -156,7 +156,7 @@ fn many_small_changes_end_in_one_segment() {
 
 #[test]
 fn what_changed_just_now_is_looked_at_again() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     fs::write(scene.root.path().join("src/lift.py"), "def lift():\n    return 2\n").unwrap();
     let first = scene.survey(None, true);
     first.save(&scene.store()).unwrap();
@@ -165,7 +165,7 @@ fn what_changed_just_now_is_looked_at_again() {
 
 #[test]
 fn worktrees_of_a_repository_share_what_they_know() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();
     let other = MapStore::new(&scene.cache, scene.root.path(), Path::new("/somewhere/else"));
     assert_eq!(other.folder(), scene.store().folder());
@@ -174,7 +174,7 @@ fn worktrees_of_a_repository_share_what_they_know() {
 
 #[test]
 fn where_something_watches_only_what_changed_is_looked_at() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     let before = scene.survey(None, false);
     scene.write("src/lift.py", "def lift():\n    return 7777\n");
     scene.write("src/gate.py", "class Gate:\n    def closed(self):\n        return 1\n");
@@ -197,7 +197,7 @@ fn a_large_repository_shows_a_guess_before_it_is_parsed() {
     let files: Vec<(String, String)> =
         (0..40).map(|n| (format!("src/f{n:02}.py"), format!("def lift_{n}(value):\n{body}"))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let scene = Scene::new(&files);
+    let scene = SurveyFixture::new(&files);
     let guesses = std::sync::Mutex::new(Vec::new());
     let progress = |step: SurveyStep<'_>| {
         if let SurveyStep::Provisional(graph) = step {
@@ -213,7 +213,7 @@ fn a_large_repository_shows_a_guess_before_it_is_parsed() {
 
 #[test]
 fn where_nothing_changed_the_graph_stays() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     let before = scene.survey(None, false);
     assert!(Arc::ptr_eq(&before.graph, &scene.survey(Some(&before), false).graph));
     scene.write("src/lift.py", "def lift():\n    return 12345\n");
@@ -222,7 +222,7 @@ fn where_nothing_changed_the_graph_stays() {
 
 #[test]
 fn a_segment_that_vanished_is_made_anew_with_its_words() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();
     let without = SurveyStart { store: Some(&scene.store()), ..SurveyStart::default() };
     // Read without words, beside a new file, while another process sweeps the segments away.
@@ -237,7 +237,7 @@ fn a_segment_that_vanished_is_made_anew_with_its_words() {
 
 #[test]
 fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     scene.write("kept/out.py", "def out():\n    pass\n");
     rhumb_workspace::git::init(scene.root.path(), "You", "you@example.com", "Begin").unwrap();
     scene.write(".gitignore", "/*\n");
@@ -251,7 +251,7 @@ fn what_git_tracks_is_listed_though_its_rules_would_hide_it() {
 
 #[test]
 fn a_survey_can_be_cancelled() {
-    let scene = Scene::new(&FILES);
+    let scene = SurveyFixture::new(&FILES);
     assert!(survey(&scene.root, SurveyStart::default(), &AtomicBool::new(true), &|_| {}).is_none());
 }
 
@@ -261,7 +261,7 @@ fn what_is_enough_leaves_files_out_until_they_are_wanted() {
         .map(|number| (format!("m{number:03}.py"), format!("def f{number}():\n    return {number}\n")))
         .collect();
     let files: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let scene = Scene::new(&files);
+    let scene = SurveyFixture::new(&files);
     let enough = AtomicBool::new(false);
     let stop = |step: SurveyStep<'_>| {
         if matches!(step, SurveyStep::Reading(..)) {

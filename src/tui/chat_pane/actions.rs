@@ -6,7 +6,7 @@ use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
-use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Search, Stop, StopId, is_path, stops, text_of};
+use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
 use crate::tui::action::{Action, Binding, Pane};
 use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LogView, Place, TextView};
@@ -398,7 +398,7 @@ impl App {
     }
 
     fn search_for(&mut self, query: &str) {
-        self.chat.reading.search = Search::new(query, self.session.transcript());
+        self.chat.reading.search = TranscriptSearch::new(query, self.session.transcript());
         let from = self.chat.reading.stop_id;
         let Some(search) = &mut self.chat.reading.search else { return };
         let here = StopId { stop: from.stop, ..from };

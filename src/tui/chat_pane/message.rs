@@ -11,7 +11,7 @@ use rhumb_text::{count, sanitize, wrap};
 use rhumb_workspace::process::End;
 
 use super::answer::{AnswerView, CardLine};
-use super::transcript::Scene;
+use super::transcript::TranscriptView;
 use crate::tui::coloring::{CodeBlocks, Coloring};
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::no_highlight;
@@ -110,8 +110,8 @@ impl Message {
     }
 
     /// Renders the entry. With `ask`, missing colours are requested.
-    pub(super) fn render(&mut self, entry: &Entry, scene: &Scene<'_>, coloring: &mut Coloring, ask: bool) {
-        let Scene { width, theme, .. } = *scene;
+    pub(super) fn render(&mut self, entry: &Entry, scene: &TranscriptView<'_>, coloring: &mut Coloring, ask: bool) {
+        let TranscriptView { width, theme, .. } = *scene;
         let columns = usize::from(width.saturating_sub(2)).max(8);
         let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
         self.lines = match entry {
@@ -183,7 +183,7 @@ impl Message {
 }
 
 /// The reasoning of an answer: one line, or all of it.
-fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
     if answer.reasoning.is_empty() {
         return Vec::new();
     }
@@ -225,7 +225,7 @@ fn shared_lines(
     text: &str,
     whole: Option<&Path>,
     columns: usize,
-    scene: &Scene<'_>,
+    scene: &TranscriptView<'_>,
 ) -> Vec<Line<'static>> {
     let head = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, scene.theme);
     let place = whole.map_or_else(String::new, |path| format!("the whole of it: {}", path.display()));
@@ -236,7 +236,7 @@ fn shared_lines(
 const AGAIN_LINES: usize = 8;
 
 /// The first lines of a text, the number of the others, and `place`, which names the file with the whole text.
-fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
     let first: Vec<&str> = text.lines().take(most).collect();
     let mut lines = marked(&first.join("\n"), "  ", Role::Muted, columns, scene.theme);
     let key = if scene.read_key.is_empty() { String::new() } else { format!(" ({}, then Enter)", scene.read_key) };
@@ -277,7 +277,7 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Li
 /// Lines of a command that are shown; a longer one is in the log.
 const COMMAND_LINES: usize = 6;
 
-pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &Scene<'_>) -> Vec<Line<'static>> {
+pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
     let theme = scene.theme;
     let (mark, role) = run_state_mark(&ran.state);
     let mut command: Vec<&str> = ran.line.lines().take(COMMAND_LINES).collect();

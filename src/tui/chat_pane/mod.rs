@@ -16,7 +16,7 @@ use rhumb_session::{Connection, Entry, Question};
 use rhumb_text::{count, sanitize, width, wrap};
 
 use self::reading::NEW_LINES_ROW;
-use self::transcript::Scene;
+use self::transcript::TranscriptView;
 use super::action::{Action, Pane};
 use super::app::App;
 use super::composer::completion::Popup;
@@ -210,7 +210,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         head.push(Line::default());
     }
     let theme = app.theme();
-    let scene = Scene {
+    let scene = TranscriptView {
         entries: app.session.transcript(),
         theme,
         width: area.width,

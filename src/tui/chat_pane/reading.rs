@@ -73,7 +73,7 @@ impl Focus<'_> {
 }
 
 #[derive(Debug)]
-pub struct Search {
+pub struct TranscriptSearch {
     pub query: String,
     pub(super) needle: Regex,
     /// The entries with a match, in order.
@@ -82,7 +82,7 @@ pub struct Search {
     pub(super) nth: usize,
 }
 
-impl Search {
+impl TranscriptSearch {
     /// Searches for a text. Case counts only if the query contains a capital.
     pub(super) fn new(query: &str, entries: &[Entry]) -> Option<Self> {
         if query.is_empty() {
@@ -246,7 +246,7 @@ pub struct Reading {
     pub(super) top: bool,
     /// Entries whose reasoning is shown or hidden contrary to the default.
     pub(super) toggled: BTreeSet<usize>,
-    pub(super) search: Option<Search>,
+    pub(super) search: Option<TranscriptSearch>,
     pub(super) typing: Option<LineInput>,
     pub(super) rerun: Option<Rerun>,
     /// The link under the cursor: its stop, its number among the links of the stop, and its citation.
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn a_search_goes_round_in_both_directions() {
         let entries = [user("tide"), user("none"), user("Tide and tide"), user("end")];
-        let mut search = Search::new("tide", &entries).unwrap();
+        let mut search = TranscriptSearch::new("tide", &entries).unwrap();
         let mut at = StopId { entry: 3, stop: 0 };
         let mut went = Vec::new();
         for forward in [false, false, false, false, true, true] {
@@ -420,9 +420,9 @@ mod tests {
     #[test]
     fn a_capital_makes_the_case_count() {
         let entries = [user("tide"), user("Tide")];
-        assert_eq!(Search::new("Tide", &entries).unwrap().count(1), (Some(1), 1));
-        assert_eq!(Search::new("ti.de", &entries).unwrap().count(0), (None, 0));
-        assert!(Search::new("", &entries).is_none());
+        assert_eq!(TranscriptSearch::new("Tide", &entries).unwrap().count(1), (Some(1), 1));
+        assert_eq!(TranscriptSearch::new("ti.de", &entries).unwrap().count(0), (None, 0));
+        assert!(TranscriptSearch::new("", &entries).is_none());
     }
 
     const ANSWER: &str = "First **this**.\n\n- one\n- two\n\n```sh\ncargo test\n```\n\na.py\n```python\n<<<<<<< SEARCH\nkept\nold = 1\n=======\nkept\nnew = 2\n>>>>>>> REPLACE\n```\n";

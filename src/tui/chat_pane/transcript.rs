@@ -19,7 +19,7 @@ use crate::tui::theme::Theme;
 const MAX_MEASURED_BYTES: usize = 32 * 1024;
 
 /// The input of a frame of the transcript.
-pub(super) struct Scene<'a> {
+pub(super) struct TranscriptView<'a> {
     pub(super) entries: &'a Transcript,
     pub(super) theme: &'a Theme,
     pub(super) width: u16,
@@ -44,9 +44,9 @@ pub struct ChatCache {
     width: u16,
     theme: String,
     thoughts: bool,
-    pub(super) first: Place,
+    pub(super) first: LineLocation,
     /// The end of the transcript when it was last visible.
-    known_end: Place,
+    known_end: LineLocation,
     /// Lines that were added below the view since.
     pub news: usize,
     /// Lines below the view; 0 at the end of the transcript.
@@ -58,7 +58,7 @@ pub struct ChatCache {
 
 /// A line of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct LineLocation {
     pub(super) message: usize,
     pub(super) line: usize,
 }
@@ -78,7 +78,7 @@ impl ChatCache {
     pub(super) fn arrange(
         &mut self,
         head: Vec<Line<'static>>,
-        scene: &Scene<'_>,
+        scene: &TranscriptView<'_>,
         coloring: &mut Coloring,
         wanted: usize,
     ) -> Vec<Line<'static>> {
@@ -117,7 +117,7 @@ impl ChatCache {
 
     /// Compares the entries with those of the last frame without reading their texts. Returns whether all lines must be
     /// wrapped again.
-    fn compare(&mut self, head: Vec<Line<'static>>, scene: &Scene<'_>) -> bool {
+    fn compare(&mut self, head: Vec<Line<'static>>, scene: &TranscriptView<'_>) -> bool {
         let look = (scene.width, scene.theme.name(), scene.thoughts);
         let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
         if rewrapped {
@@ -139,14 +139,14 @@ impl ChatCache {
     }
 
     /// Stores the position of the view, and returns its lines.
-    fn settle(&mut self, first: Place, end: Place, height: usize) -> Vec<Line<'static>> {
+    fn settle(&mut self, first: LineLocation, end: LineLocation, height: usize) -> Vec<Line<'static>> {
         let sum = |messages: &[Message]| messages.iter().map(|message| message.height).sum::<usize>();
         let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
         self.from_bottom = if first < end { below.saturating_sub(height) } else { 0 };
         (self.total, self.first, self.height) = (sum(&self.messages), first, height);
         if self.from_bottom == 0 {
             let message = self.messages.len().saturating_sub(1);
-            self.known_end = Place { message, line: self.messages.last().map_or(0, |message| message.height) };
+            self.known_end = LineLocation { message, line: self.messages.last().map_or(0, |message| message.height) };
         }
         let since = self.messages.get(self.known_end.message..).map_or(0, sum);
         self.news = since.saturating_sub(self.known_end.line).min(self.from_bottom);
@@ -192,7 +192,7 @@ impl ChatCache {
 
 struct TranscriptLayout<'a> {
     cache: &'a mut ChatCache,
-    scene: &'a Scene<'a>,
+    scene: &'a TranscriptView<'a>,
     coloring: &'a mut Coloring,
 }
 
@@ -216,13 +216,13 @@ impl TranscriptLayout<'_> {
     }
 
     /// Moves the view as little as possible so that `focus` is visible.
-    fn bring(&mut self, first: Place, focus: &Focus<'_>) -> Place {
+    fn bring(&mut self, first: LineLocation, focus: &Focus<'_>) -> LineLocation {
         let at = focus.stop_id.entry + 1;
         self.render(at, true);
         let Some(message) = self.cache.messages.get(at) else { return first };
         let lines = focus.narrowed(&message.lines, message.stop_lines(focus.stop_id.stop));
-        let start = Place { message: at, line: lines.start };
-        let end = Place { message: at, line: lines.end };
+        let start = LineLocation { message: at, line: lines.start };
+        let end = LineLocation { message: at, line: lines.end };
         let height = usize::from(self.scene.height);
         let margin = usize::from(height > 6);
         if focus.top || start < first {
@@ -237,24 +237,24 @@ impl TranscriptLayout<'_> {
 
     /// The furthest down that streamed text may move the view while the user reads, so that the block under the cursor
     /// stays visible. A block that began above the view does not move it.
-    fn holding(&mut self, focus: &Focus<'_>, rewrapped: bool) -> Place {
+    fn holding(&mut self, focus: &Focus<'_>, rewrapped: bool) -> LineLocation {
         let at = focus.stop_id.entry + 1;
         let drawn = self.cache.first;
         self.render(at, true);
         let Some(message) = self.cache.messages.get(at) else { return drawn };
-        let start = Place { message: at, line: message.stop_lines(focus.stop_id.stop).start };
+        let start = LineLocation { message: at, line: message.stop_lines(focus.stop_id.stop).start };
         let margin = usize::from(self.scene.height > 6);
         let topmost = self.up(start, margin);
         if rewrapped { topmost } else { topmost.max(drawn) }
     }
 
     /// The position of the view that shows the end.
-    fn end(&mut self) -> Place {
-        let beyond = Place { message: self.cache.messages.len(), line: 0 };
+    fn end(&mut self) -> LineLocation {
+        let beyond = LineLocation { message: self.cache.messages.len(), line: 0 };
         self.up(beyond, usize::from(self.scene.height))
     }
 
-    fn up(&mut self, mut place: Place, mut lines: usize) -> Place {
+    fn up(&mut self, mut place: LineLocation, mut lines: usize) -> LineLocation {
         while lines > place.line && place.message > 0 {
             lines -= place.line;
             place.message -= 1;
@@ -264,7 +264,7 @@ impl TranscriptLayout<'_> {
         place
     }
 
-    fn down(&mut self, mut place: Place, lines: usize) -> Place {
+    fn down(&mut self, mut place: LineLocation, lines: usize) -> LineLocation {
         place.line = place.line.saturating_add(lines);
         while place.message < self.cache.messages.len() {
             let height = self.height(place.message);
@@ -278,7 +278,7 @@ impl TranscriptLayout<'_> {
     }
 
     /// Renders, with colours, the visible messages and those a screen above and below.
-    fn render_around(&mut self, first: Place) {
+    fn render_around(&mut self, first: LineLocation) {
         let screen = usize::from(self.scene.height);
         let from = self.up(first, screen);
         let to = self.down(first, screen * 2);
@@ -289,7 +289,7 @@ impl TranscriptLayout<'_> {
 
     /// Renders some of the entries below the view that have not been rendered, so that the distance to the end becomes
     /// exact.
-    fn render_share(&mut self, first: Place) {
+    fn render_share(&mut self, first: LineLocation) {
         let mut bytes = 0;
         for at in first.message..self.cache.messages.len() {
             if bytes >= MAX_MEASURED_BYTES {

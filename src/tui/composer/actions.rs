@@ -7,7 +7,7 @@ use rhumb_session::{Effect, FetchEffect, Level, is_command};
 
 use super::dropped_paths::{Dropped, dropped, named};
 use super::vi;
-use super::vi::Outcome;
+use super::vi::ViOutcome;
 use crate::config::ComposerKeys;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task, run};
@@ -37,9 +37,9 @@ impl App {
         let before = self.composer.text();
         let outcome = self.composer.with_vi(key);
         match outcome {
-            Outcome::Taken if self.composer.text() != before => Some(self.typed(|_| {})),
-            Outcome::Taken => Some(Vec::new()),
-            Outcome::Typed | Outcome::Other => None,
+            ViOutcome::Taken if self.composer.text() != before => Some(self.typed(|_| {})),
+            ViOutcome::Taken => Some(Vec::new()),
+            ViOutcome::Typed | ViOutcome::Other => None,
         }
     }
 

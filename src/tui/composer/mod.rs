@@ -14,7 +14,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
 use rhumb_text::{lines, sanitize, width};
 
-use self::vi::{Buffer, Mode, Outcome, Vi};
+use self::vi::{Buffer, Mode, Vi, ViOutcome};
 use super::theme::{Role, Theme};
 
 pub use self::actions::InputHistory;
@@ -243,11 +243,11 @@ impl Composer {
         }
     }
 
-    pub fn with_vi(&mut self, key: KeyEvent) -> Outcome {
-        let Some(mut vi) = self.vi.take() else { return Outcome::Other };
+    pub fn with_vi(&mut self, key: KeyEvent) -> ViOutcome {
+        let Some(mut vi) = self.vi.take() else { return ViOutcome::Other };
         let mut buffer = self.buffer();
         let outcome = vi.key(&mut buffer, key);
-        if outcome == Outcome::Taken {
+        if outcome == ViOutcome::Taken {
             if buffer.text().split('\n').ne(self.area.lines().iter().map(String::as_str)) {
                 self.reset(buffer.text().split('\n').map(str::to_owned).collect());
             }

@@ -41,7 +41,7 @@ pub struct ConnectBox {
     servers: Option<Vec<LocalServer>>,
     checking: bool,
     refused: String,
-    rows: Vec<Row>,
+    rows: Vec<ConnectRow>,
     window: ListWindow,
     field: Option<KeyField>,
 }
@@ -83,7 +83,7 @@ impl ConnectBox {
             return;
         }
         if let Some(name) = self.provider.take() {
-            let known = |row: &Row| matches!(row, Row::Provider(provider) if provider.name == name);
+            let known = |row: &ConnectRow| matches!(row, ConnectRow::Provider(provider) if provider.name == name);
             match self.rows.iter().position(known) {
                 Some(at) => {
                     self.window.select(at);
@@ -105,14 +105,14 @@ impl ConnectBox {
         self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
         self.window.set_len(self.rows.len());
         // While nothing is listed yet, the cursor is nowhere on purpose.
-        let before = before.filter(|row| !matches!(row, Row::SearchAgain));
+        let before = before.filter(|row| !matches!(row, ConnectRow::SearchAgain));
         let at = before.and_then(|row| self.rows.iter().position(|other| *other == row));
         self.window.select(at.unwrap_or(0));
     }
 
     fn open_field(&mut self) {
         let row = self.window.selected().and_then(|at| self.rows.get(at));
-        if let Some(Row::Provider(provider)) = row {
+        if let Some(ConnectRow::Provider(provider)) = row {
             self.field = Some(KeyField { provider: provider.clone(), input: SecretInput::default() });
         }
     }
@@ -312,7 +312,7 @@ fn told(failure: &Failure) -> String {
     format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
 }
 
-fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
+fn line(row: &ConnectRow, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
     let (label, detail) = row.words();
     // The pointer is before the row, and a column stays free at either edge.
     let room = columns.saturating_sub(4);
@@ -327,7 +327,7 @@ fn line(row: &Row, selected: bool, columns: usize, theme: &Theme) -> Line<'stati
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum ConnectRow {
     /// A model of a local server; an empty name if none is loaded.
     Server {
         kind: String,
@@ -340,7 +340,7 @@ pub(super) enum Row {
     WithoutModel,
 }
 
-impl Row {
+impl ConnectRow {
     /// The label, and the detail at the right.
     pub(super) fn words(&self) -> (String, String) {
         match self {
@@ -383,17 +383,17 @@ impl Row {
     }
 }
 
-pub(super) fn rows(keys: Option<&KeySearch>, servers: Option<&[LocalServer]>) -> Vec<Row> {
+pub(super) fn rows(keys: Option<&KeySearch>, servers: Option<&[LocalServer]>) -> Vec<ConnectRow> {
     let of_server = |server: &LocalServer| {
         let models = if server.models.is_empty() { vec![String::new()] } else { server.models.clone() };
         let LocalServer { name, api, base_url, .. } = server.clone();
-        let row = move |model| Row::Server { kind: name.clone(), api, base_url: base_url.clone(), model };
-        models.into_iter().map(row).collect::<Vec<Row>>()
+        let row = move |model| ConnectRow::Server { kind: name.clone(), api, base_url: base_url.clone(), model };
+        models.into_iter().map(row).collect::<Vec<ConnectRow>>()
     };
-    let mut rows: Vec<Row> = servers.unwrap_or_default().iter().flat_map(of_server).collect();
+    let mut rows: Vec<ConnectRow> = servers.unwrap_or_default().iter().flat_map(of_server).collect();
     let providers = || keys.into_iter().flat_map(|keys| &keys.providers);
     let (found, missing): (Vec<_>, Vec<_>) = providers().cloned().partition(|provider| provider.found.is_some());
-    rows.extend(found.into_iter().chain(missing).map(Row::Provider));
-    rows.extend([Row::SearchAgain, Row::WithoutModel]);
+    rows.extend(found.into_iter().chain(missing).map(ConnectRow::Provider));
+    rows.extend([ConnectRow::SearchAgain, ConnectRow::WithoutModel]);
     rows
 }

@@ -20,7 +20,7 @@ use crate::tui::key;
 use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::file_preview::Marked;
-use crate::tui::widget::picker::{Items, Outcome, Picker, Symbols};
+use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
 use crate::tui::widget::styled::wrapped;
 
 /// A list that is filtered while the user types. `rows` knows what its keys do.
@@ -81,9 +81,9 @@ impl<T: Rows> Overlay for List<T> {
             return reply;
         }
         match self.picker.key(key) {
-            Outcome::Open => Reply::Stay,
-            Outcome::Cancelled => self.rows.cancelled(),
-            Outcome::Picked(rows) => self.rows.chosen(&rows),
+            PickerOutcome::Open => Reply::Stay,
+            PickerOutcome::Cancelled => self.rows.cancelled(),
+            PickerOutcome::Picked(rows) => self.rows.chosen(&rows),
         }
     }
 

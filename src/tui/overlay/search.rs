@@ -25,7 +25,7 @@ use crate::tui::widget::styled::{hanging, list_row, spread};
 const MAX_HITS: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum SearchAnswer {
     None,
     /// The repository is not indexed yet.
     Unread,
@@ -43,11 +43,11 @@ pub struct CodeSearch {
     waiting: bool,
     /// Request the passages again, since the index has grown.
     repeat: bool,
-    answer: Answer,
+    answer: SearchAnswer,
     /// The query of the listed passages.
     shown: String,
     hits: Vec<Hit>,
-    rows: Vec<Row>,
+    rows: Vec<SearchRow>,
     window: ListWindow,
     /// Whether passages are grouped by file.
     in_files: bool,
@@ -65,7 +65,7 @@ impl CodeSearch {
             asked: None,
             waiting: false,
             repeat: false,
-            answer: Answer::None,
+            answer: SearchAnswer::None,
             shown: String::new(),
             hits: Vec::new(),
             rows: Vec::new(),
@@ -97,7 +97,7 @@ impl CodeSearch {
         if text.is_empty() {
             self.asked = None;
             self.shown.clear();
-            self.answer = Answer::None;
+            self.answer = SearchAnswer::None;
             self.list(Vec::new());
             return None;
         }
@@ -113,13 +113,13 @@ impl CodeSearch {
             return;
         }
         self.waiting = false;
-        self.answer = if hits.is_some() { Answer::Found } else { Answer::Unread };
+        self.answer = if hits.is_some() { SearchAnswer::Found } else { SearchAnswer::Unread };
         let held = self.hit().filter(|_| self.shown == question.text).map(|hit| (hit.path.clone(), hit.line));
         self.shown.clone_from(&question.text);
         self.list(hits.unwrap_or_default().to_vec());
-        let is_held = |row: &Row| match row {
-            Row::Hit(at) => self.hits.get(*at).map(|hit| (hit.path.clone(), hit.line)) == held,
-            Row::File { .. } => false,
+        let is_held = |row: &SearchRow| match row {
+            SearchRow::Hit(at) => self.hits.get(*at).map(|hit| (hit.path.clone(), hit.line)) == held,
+            SearchRow::File { .. } => false,
         };
         if held.is_some()
             && let Some(row) = self.rows.iter().position(is_held)
@@ -139,7 +139,7 @@ impl CodeSearch {
     /// Notes that a running search has failed.
     pub fn failed(&mut self) {
         if std::mem::take(&mut self.waiting) {
-            self.answer = Answer::Failed;
+            self.answer = SearchAnswer::Failed;
         }
     }
 
@@ -162,7 +162,7 @@ impl CodeSearch {
 
     /// Moves the cursor off a heading.
     fn leave_heading(&mut self, down: bool) {
-        if matches!(self.window.selected().and_then(|at| self.rows.get(at)), Some(Row::File { .. })) {
+        if matches!(self.window.selected().and_then(|at| self.rows.get(at)), Some(SearchRow::File { .. })) {
             let at = self.window.selected().unwrap_or(0);
             self.window.select(if down || at == 0 { at + 1 } else { at - 1 });
         }
@@ -171,7 +171,7 @@ impl CodeSearch {
     fn step(&mut self, down: bool) {
         self.window.cycle(down);
         // Above the first heading is the end of the list.
-        let is_first = matches!(self.rows.first(), Some(Row::File { .. })) && self.window.selected() == Some(0);
+        let is_first = matches!(self.rows.first(), Some(SearchRow::File { .. })) && self.window.selected() == Some(0);
         if !down && is_first { self.window.last() } else { self.leave_heading(down) }
     }
 
@@ -191,7 +191,7 @@ impl CodeSearch {
         self.in_files = !self.in_files;
         let hits = std::mem::take(&mut self.hits);
         self.list(hits);
-        let is_held = |row: &Row| matches!(row, Row::Hit(at) if Some(*at) == held);
+        let is_held = |row: &SearchRow| matches!(row, SearchRow::Hit(at) if Some(*at) == held);
         if let Some(row) = self.rows.iter().position(is_held) {
             self.window.select(row);
         }
@@ -220,7 +220,7 @@ impl CodeSearch {
 
     /// The passages as locations, the one under the cursor first.
     fn places(&self) -> Vec<Place> {
-        let order = self.rows.iter().filter(|row| matches!(row, Row::Hit(_))).map(|row| row.hit());
+        let order = self.rows.iter().filter(|row| matches!(row, SearchRow::Hit(_))).map(|row| row.hit());
         let place = |hit: &Hit| Place {
             path: hit.path.to_string(),
             line: Some(hit.line),
@@ -236,12 +236,12 @@ impl CodeSearch {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Row {
+pub(super) enum SearchRow {
     File { first: usize, count: usize },
     Hit(usize),
 }
 
-impl Row {
+impl SearchRow {
     /// The passage of the row, or the best one of its file.
     pub(super) fn hit(self) -> usize {
         match self {
@@ -251,12 +251,12 @@ impl Row {
     }
 }
 
-pub(super) fn flat(hits: &[Hit]) -> Vec<Row> {
-    (0..hits.len()).map(Row::Hit).collect()
+pub(super) fn flat(hits: &[Hit]) -> Vec<SearchRow> {
+    (0..hits.len()).map(SearchRow::Hit).collect()
 }
 
 /// The passages grouped by file: the file of the best one first, its passages by line.
-pub(super) fn in_files(hits: &[Hit]) -> Vec<Row> {
+pub(super) fn in_files(hits: &[Hit]) -> Vec<SearchRow> {
     let mut files: Vec<Vec<usize>> = Vec::new();
     for (at, hit) in hits.iter().enumerate() {
         let is_of = |file: &&mut Vec<usize>| {
@@ -270,9 +270,9 @@ pub(super) fn in_files(hits: &[Hit]) -> Vec<Row> {
     let mut rows = Vec::with_capacity(hits.len() + files.len());
     for mut file in files {
         let Some(first) = file.first().copied() else { continue };
-        rows.push(Row::File { first, count: file.len() });
+        rows.push(SearchRow::File { first, count: file.len() });
         file.sort_by_key(|at| hits.get(*at).map(|hit| hit.line));
-        rows.extend(file.into_iter().map(Row::Hit));
+        rows.extend(file.into_iter().map(SearchRow::Hit));
     }
     rows
 }
@@ -304,8 +304,8 @@ impl CodeSearch {
     fn count(&self, columns: usize) -> String {
         let waits = if self.waiting { "… " } else { "" };
         let found = match (self.answer, self.hits.len()) {
-            (Answer::Found, 1) => "1 passage".to_owned(),
-            (Answer::Found, count) => format!("{count} passages"),
+            (SearchAnswer::Found, 1) => "1 passage".to_owned(),
+            (SearchAnswer::Found, count) => format!("{count} passages"),
             _ => String::new(),
         };
         let room = columns.saturating_sub(20);
@@ -336,22 +336,22 @@ impl CodeSearch {
                 ("Ask as you would ask a colleague, or type a name or a part of a path:".into(), Role::Text),
                 ("how are retries decided · parse_header · src/config".into(), Role::Muted),
             ],
-            (Answer::Found, true) if !self.waiting => vec![
+            (SearchAnswer::Found, true) if !self.waiting => vec![
                 ("No passage matches.".into(), Role::Text),
                 (
                     "Try other words. Names are split into their parts, and word endings do not count.".into(),
                     Role::Muted,
                 ),
             ],
-            (Answer::Failed, true) => vec![
+            (SearchAnswer::Failed, true) => vec![
                 ("The search failed.".into(), Role::Error),
                 ("The chat shows the reason. Type to search again.".into(), Role::Muted),
             ],
-            (Answer::Unread, true) if self.reading.is_empty() => {
+            (SearchAnswer::Unread, true) if self.reading.is_empty() => {
                 vec![("The repository has not been read yet.".into(), Role::Muted)]
             }
-            (Answer::Unread, true) => Vec::new(),
-            (Answer::None | Answer::Found, true) => vec![("searching …".into(), Role::Muted)],
+            (SearchAnswer::Unread, true) => Vec::new(),
+            (SearchAnswer::None | SearchAnswer::Found, true) => vec![("searching …".into(), Role::Muted)],
         };
         if !self.reading.is_empty() {
             says.push((self.reading.clone(), Role::Warning));
@@ -365,9 +365,9 @@ impl CodeSearch {
         // One column stays free before what stands beside.
         let room = columns.saturating_sub(3);
         let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
-            Some((Row::File { count, .. }, Some(hit))) => heading(hit, *count, room, theme),
-            Some((Row::Hit(_), Some(hit))) if self.in_files => passage(hit, &lines_of(hit), room, theme),
-            Some((Row::Hit(_), Some(hit))) => {
+            Some((SearchRow::File { count, .. }, Some(hit))) => heading(hit, *count, room, theme),
+            Some((SearchRow::Hit(_), Some(hit))) if self.in_files => passage(hit, &lines_of(hit), room, theme),
+            Some((SearchRow::Hit(_), Some(hit))) => {
                 let path = sanitize::visible_line(&hit.path).into_owned();
                 passage(hit, &format!("{path}:{}", hit.line), room, theme)
             }
@@ -414,7 +414,7 @@ impl Overlay for CodeSearch {
     fn click(&mut self, row: usize, double: bool) -> Reply {
         let was_there = self.window.selected() == Some(row);
         self.window.select(row);
-        let is_hit = matches!(self.rows.get(row), Some(Row::Hit(_)));
+        let is_hit = matches!(self.rows.get(row), Some(SearchRow::Hit(_)));
         self.leave_heading(true);
         if is_hit && (double || was_there) { self.use_hit("Enter") } else { Reply::Stay }
     }

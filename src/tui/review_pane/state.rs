@@ -10,7 +10,7 @@ use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 use super::actions::DecisionGuard;
 use super::file_rows::{HunkPlan, Plan};
 use super::rows::{Row, Rows, View};
-use super::view::Search;
+use super::view::ReviewSearch;
 use crate::config::DisplaySettings;
 
 /// Rows kept visible above and below the cursor while there are any.
@@ -49,7 +49,7 @@ pub struct ReviewPane {
     pub(super) area: Rect,
     /// The start of the line selection.
     pub(super) anchor: Option<Row>,
-    pub(super) search: Search,
+    pub(super) search: ReviewSearch,
     pub(super) choice: Choice,
     pub(super) in_tree: bool,
     folds: Folds,
@@ -81,7 +81,7 @@ impl Default for ReviewPane {
             rows: Rows::default(),
             area: UNKNOWN,
             anchor: None,
-            search: Search::default(),
+            search: ReviewSearch::default(),
             choice: Choice::default(),
             in_tree: false,
             folds: BTreeMap::new(),

@@ -280,7 +280,7 @@ impl App {
 
 /// A search.
 #[derive(Debug, Default)]
-pub struct Search {
+pub struct ReviewSearch {
     pub(super) prompt: Option<LineInput>,
     /// The query; empty for none.
     pub(super) wanted: String,
@@ -291,7 +291,7 @@ pub struct Search {
     pub(super) origin: Option<Row>,
 }
 
-impl Search {
+impl ReviewSearch {
     pub(super) fn is_on(&self) -> bool {
         !self.wanted.is_empty()
     }

@@ -76,13 +76,13 @@ struct File {
     #[serde(default)]
     palette: BTreeMap<String, String>,
     #[serde(default)]
-    styles: BTreeMap<String, Entry>,
+    styles: BTreeMap<String, SpecEntry>,
 }
 
 /// A role's style as written: a bare colour for the text, or a table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, expecting = "a colour, or a table of fg, bg, bold, italic, underline, dim, reversed, crossed-out")]
-enum Entry {
+enum SpecEntry {
     Foreground(String),
     Full(Full),
 }
@@ -111,7 +111,7 @@ pub(super) struct Spec {
 /// A style and its origin.
 #[derive(Debug)]
 struct StyleEntry {
-    entry: Entry,
+    entry: SpecEntry,
     theme: String,
     line: usize,
 }
@@ -183,8 +183,8 @@ impl Spec {
 
     fn resolve(&self, role: &str, written: &StyleEntry) -> Result<Style, ThemeError> {
         let full = match &written.entry {
-            Entry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
-            Entry::Full(full) => full,
+            SpecEntry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
+            SpecEntry::Full(full) => full,
         };
         let color = |text: &Option<String>| match text {
             None => Ok(None),

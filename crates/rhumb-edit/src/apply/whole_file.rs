@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::document::{Document, Item};
 use crate::elision::{self, Replacement};
-use crate::locate::line_diff::{self, Step};
+use crate::locate::line_diff::{self, DiffStep};
 use crate::locate::normalize::normalize;
 use crate::parse::markers;
 use crate::refusal::{Cause, Refusal};
@@ -174,9 +174,9 @@ fn trimmed<'a>(old: &[&str], lines: &'a [String]) -> Vec<&'a str> {
 
 /// The removed and the added lines of each change.
 fn replacements<'a>(old: &[&'a str], new: &[&str]) -> Vec<Replacement<'a>> {
-    let exchange = |step: Step| match step {
-        Step::Same(_) => None,
-        Step::Replace(old_range, new_range) => {
+    let exchange = |step: DiffStep| match step {
+        DiffStep::Same(_) => None,
+        DiffStep::Replace(old_range, new_range) => {
             let removed = old.get(old_range).unwrap_or_default().to_vec();
             Some(Replacement { removed, added: new_range.collect() })
         }
@@ -198,8 +198,8 @@ fn diffed(old: &[&str], new: &[&str], key: fn(&str) -> &str) -> Vec<Item> {
     let mut items = Vec::with_capacity(new.len());
     for step in line_diff::steps(&old_keys, &new_keys) {
         match step {
-            Step::Same(old) => items.extend(old.map(Item::Old)),
-            Step::Replace(_, range) => {
+            DiffStep::Same(old) => items.extend(old.map(Item::Old)),
+            DiffStep::Replace(_, range) => {
                 let added = new.get(range).unwrap_or_default();
                 items.extend(added.iter().map(|line| Item::New((*line).to_owned())));
             }

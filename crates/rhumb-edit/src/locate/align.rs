@@ -118,7 +118,7 @@ struct SearchRows {
 
 /// How the cheapest cost of a cell was reached.
 #[derive(Clone, Copy)]
-struct Step {
+struct AlignStep {
     /// The cell before the file lines that were skipped after the quoted line.
     from: u32,
     /// Whether the quoted line matched the file line before `from`.
@@ -378,7 +378,7 @@ impl SearchRows {
 struct Table {
     costs: Vec<f32>,
     starts: Vec<u32>,
-    steps: Vec<Step>,
+    steps: Vec<AlignStep>,
     width: usize,
 }
 
@@ -407,7 +407,7 @@ impl Table {
                 (best, start, from) = (*cost, *own, at as u32);
             }
             (*cost, *own) = (best, start);
-            self.steps.push(Step { from, matched: false });
+            self.steps.push(AlignStep { from, matched: false });
         }
     }
 
@@ -449,17 +449,17 @@ impl Table {
             if *cost <= flat {
                 (flat, flat_from, flat_start) = (*cost, at, *start);
             }
-            let mut step = Step { from: at as u32, matched: *met_here };
+            let mut step = AlignStep { from: at as u32, matched: *met_here };
             let mut cheapest = *cost - 1e-6;
             let near = (best + skipped) as f32;
             if near < cheapest {
                 cheapest = near;
                 (*cost, *start) = (near, best_start);
-                step = Step { from: best_from as u32, matched: matched.get(best_from).copied().unwrap_or(false) };
+                step = AlignStep { from: best_from as u32, matched: matched.get(best_from).copied().unwrap_or(false) };
             }
             if jump && flat + JUMP_COST < cheapest {
                 (*cost, *start) = (flat + JUMP_COST, flat_start);
-                step = Step { from: flat_from as u32, matched: matched.get(flat_from).copied().unwrap_or(false) };
+                step = AlignStep { from: flat_from as u32, matched: matched.get(flat_from).copied().unwrap_or(false) };
             }
             self.steps.push(step);
         }

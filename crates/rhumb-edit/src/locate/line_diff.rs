@@ -9,7 +9,7 @@ const MAX_STEPS: usize = 100_000_000;
 
 /// A step from the old lines to the new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum DiffStep {
     /// These old lines are kept.
     Same(Range<usize>),
     /// The old lines become the new lines; either range may be empty.
@@ -17,14 +17,14 @@ pub(crate) enum Step {
 }
 
 /// The steps in order.
-pub(crate) fn steps(old: &[&str], new: &[&str]) -> Vec<Step> {
+pub(crate) fn steps(old: &[&str], new: &[&str]) -> Vec<DiffStep> {
     if expected_steps(old, new) > MAX_STEPS {
         return head_and_tail(old, new);
     }
     let ops = similar::capture_diff_slices(Algorithm::Myers, old, new);
     let step = |op: similar::DiffOp| match op.tag() {
-        DiffTag::Equal => Step::Same(op.old_range()),
-        _ => Step::Replace(op.old_range(), op.new_range()),
+        DiffTag::Equal => DiffStep::Same(op.old_range()),
+        _ => DiffStep::Replace(op.old_range(), op.new_range()),
     };
     ops.into_iter().map(step).collect()
 }
@@ -42,14 +42,14 @@ fn expected_steps(old: &[&str], new: &[&str]) -> usize {
     lines.saturating_mul(different)
 }
 
-fn head_and_tail(old: &[&str], new: &[&str]) -> Vec<Step> {
+fn head_and_tail(old: &[&str], new: &[&str]) -> Vec<DiffStep> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let (a, b) = (old.len() - head, new.len() - head);
     let tail = old.iter().rev().zip(new.iter().rev()).take(a.min(b)).take_while(|(a, b)| a == b).count();
     vec![
-        Step::Same(0..head),
-        Step::Replace(head..old.len() - tail, head..new.len() - tail),
-        Step::Same(old.len() - tail..old.len()),
+        DiffStep::Same(0..head),
+        DiffStep::Replace(head..old.len() - tail, head..new.len() - tail),
+        DiffStep::Same(old.len() - tail..old.len()),
     ]
 }
 
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn head_and_tail_never_overlap() {
         let steps = head_and_tail(&["a", "a"], &["a", "a", "a"]);
-        assert_eq!(steps, [Step::Same(0..2), Step::Replace(2..2, 2..3), Step::Same(2..2)]);
+        assert_eq!(steps, [DiffStep::Same(0..2), DiffStep::Replace(2..2, 2..3), DiffStep::Same(2..2)]);
     }
 
     #[test]

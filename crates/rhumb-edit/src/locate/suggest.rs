@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rhumb_text::lines;
 
-use super::line_diff::{self, Step};
+use super::line_diff::{self, DiffStep};
 use super::normalize::{self, normalize};
 use super::similarity::{self, Probe};
 use crate::outcome::Excerpt;
@@ -94,11 +94,11 @@ pub fn range_near(text: &str, quote: &str, replacement: &str, line: usize) -> Ra
     let mut file_at = from;
     for step in steps {
         match step {
-            Step::Same(same) => {
+            DiffStep::Same(same) => {
                 pairs.extend(same.clone().map(|at| (at, file_at + at - quote_at)));
                 (quote_at, file_at) = (same.end, file_at + same.len());
             }
-            Step::Replace(old, new) => (quote_at, file_at) = (old.end, file_at + new.len()),
+            DiffStep::Replace(old, new) => (quote_at, file_at) = (old.end, file_at + new.len()),
         }
     }
     let range = match (pairs.first(), pairs.last()) {

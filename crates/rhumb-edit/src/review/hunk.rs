@@ -21,7 +21,7 @@ pub struct ReviewHunk {
     /// The edits of the session that made it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditId>,
-    choice: Choice,
+    choice: LineChoice,
     #[serde(with = "crate::review::persist::text")]
     original: Option<Arc<str>>,
     /// By line; `None` is the hunk as a whole.
@@ -32,13 +32,13 @@ pub struct ReviewHunk {
 /// One decision on all lines, or one for each line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Choice {
+enum LineChoice {
     Whole(Decision),
     /// As many decisions as the hunk has lines, and not all equal.
     Lines(Vec<Decision>),
 }
 
-impl Choice {
+impl LineChoice {
     /// The same decisions, as one if they are equal.
     fn of_lines(lines: Vec<Decision>) -> Self {
         match lines.first() {
@@ -51,7 +51,7 @@ impl Choice {
 impl ReviewHunk {
     /// A pending hunk without comments.
     pub(crate) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
-        let choice = Choice::Whole(Decision::Pending);
+        let choice = LineChoice::Whole(Decision::Pending);
         Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
     }
 
@@ -68,23 +68,23 @@ impl ReviewHunk {
     /// The decision: pending if a line is pending, accepted if a line is accepted.
     pub fn decision(&self) -> Decision {
         match &self.choice {
-            Choice::Whole(decision) => *decision,
-            Choice::Lines(lines) if lines.contains(&Decision::Pending) => Decision::Pending,
-            Choice::Lines(_) => Decision::Accepted,
+            LineChoice::Whole(decision) => *decision,
+            LineChoice::Lines(lines) if lines.contains(&Decision::Pending) => Decision::Pending,
+            LineChoice::Lines(_) => Decision::Accepted,
         }
     }
 
     /// The decision on one line.
     pub fn line_decision(&self, line: usize) -> Decision {
         match &self.choice {
-            Choice::Whole(decision) => *decision,
-            Choice::Lines(lines) => lines.get(line).copied().unwrap_or_default(),
+            LineChoice::Whole(decision) => *decision,
+            LineChoice::Lines(lines) => lines.get(line).copied().unwrap_or_default(),
         }
     }
 
     /// Whether its lines have different decisions.
     pub fn has_line_decisions(&self) -> bool {
-        matches!(self.choice, Choice::Lines(_))
+        matches!(self.choice, LineChoice::Lines(_))
     }
 
     /// The proposed lines, if the user has replaced them.
@@ -105,8 +105,8 @@ impl ReviewHunk {
     /// Whether the hunk or one of its lines is accepted.
     pub fn is_partly_accepted(&self) -> bool {
         match &self.choice {
-            Choice::Whole(decision) => *decision == Decision::Accepted,
-            Choice::Lines(lines) => lines.contains(&Decision::Accepted),
+            LineChoice::Whole(decision) => *decision == Decision::Accepted,
+            LineChoice::Lines(lines) => lines.contains(&Decision::Accepted),
         }
     }
 
@@ -120,25 +120,25 @@ impl ReviewHunk {
     pub(crate) fn reject_pending(&mut self) {
         let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
         self.choice = match &self.choice {
-            Choice::Whole(decision) => Choice::Whole(rejected(*decision)),
-            Choice::Lines(lines) => Choice::of_lines(lines.iter().copied().map(rejected).collect()),
+            LineChoice::Whole(decision) => LineChoice::Whole(rejected(*decision)),
+            LineChoice::Lines(lines) => LineChoice::of_lines(lines.iter().copied().map(rejected).collect()),
         };
     }
 
     /// Whether the decision on all lines was this one.
     pub(crate) fn is_decided(&self, decision: Decision) -> bool {
-        self.choice == Choice::Whole(decision)
+        self.choice == LineChoice::Whole(decision)
     }
 
     pub(crate) fn decide(&mut self, decision: Decision) {
-        self.choice = Choice::Whole(decision);
+        self.choice = LineChoice::Whole(decision);
     }
 
     /// Whether there is one decision for each line.
     pub(crate) fn is_consistent(&self) -> bool {
         match &self.choice {
-            Choice::Whole(_) => true,
-            Choice::Lines(lines) => lines.len() == self.line_count(),
+            LineChoice::Whole(_) => true,
+            LineChoice::Lines(lines) => lines.len() == self.line_count(),
         }
     }
 
@@ -147,7 +147,7 @@ impl ReviewHunk {
         let decide = |line| if chosen.contains(&line) { decision } else { self.line_decision(line) };
         self.choice = match self.line_count() {
             0 => self.choice.clone(),
-            count => Choice::of_lines((0..count).map(decide).collect()),
+            count => LineChoice::of_lines((0..count).map(decide).collect()),
         };
     }
 
@@ -165,7 +165,7 @@ impl ReviewHunk {
     pub(crate) fn rewrite(&mut self, before: &str, count: usize) {
         self.original.get_or_insert_with(|| Arc::from(before));
         self.hunk.proposed.end = self.hunk.proposed.start + count;
-        self.choice = Choice::Whole(Decision::Accepted);
+        self.choice = LineChoice::Whole(Decision::Accepted);
         let kept = Some(self.line_count());
         let lost = self.comments.split_off(&kept);
         lost.into_values().for_each(|text| add_note(&mut self.comments, None, text));
@@ -179,8 +179,8 @@ impl ReviewHunk {
         let shifted = added.start + all_removed..added.end + all_removed;
         let lines: Vec<usize> = removed.clone().chain(shifted).collect();
         let choice = match &self.choice {
-            Choice::Whole(decision) => Choice::Whole(*decision),
-            Choice::Lines(_) => Choice::of_lines(lines.iter().map(|line| self.line_decision(*line)).collect()),
+            LineChoice::Whole(decision) => LineChoice::Whole(*decision),
+            LineChoice::Lines(_) => LineChoice::of_lines(lines.iter().map(|line| self.line_decision(*line)).collect()),
         };
         let commented = lines.iter().enumerate().filter_map(|(new, old)| Some((Some(new), self.comment(Some(*old))?)));
         let whole = self.comment(None).filter(|_| is_first).map(|text| (None, text));
@@ -213,11 +213,11 @@ impl ReviewHunk {
         joined.choice = if self.choice == next.choice && !self.has_line_decisions() {
             self.choice.clone()
         } else if between == 0 {
-            Choice::of_lines(interleaved(self, next, Self::line_decision))
+            LineChoice::of_lines(interleaved(self, next, Self::line_decision))
         } else {
             // Line decisions of separate hunks cannot be kept: in one hunk the kept lines come before the added
             // ones.
-            Choice::Whole(Decision::Pending)
+            LineChoice::Whole(Decision::Pending)
         };
         let shift = |of: &Self, removed: usize, added: usize| {
             let own = of.hunk.base.len();

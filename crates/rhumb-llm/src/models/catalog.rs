@@ -274,14 +274,14 @@ const MIN_SIMILARITY: f64 = 0.6;
 const MIN_SCORE_SHARE: f64 = 0.65;
 
 /// A listed model with its sort keys.
-struct Entry<'a> {
+struct CatalogEntry<'a> {
     name: String,
     listing: &'a Listing,
     /// The model is no longer available.
     retired: bool,
 }
 
-impl Entry<'_> {
+impl CatalogEntry<'_> {
     /// Sort key of equally good matches: available models first, makers before resellers, newer before older, shorter
     /// before longer names, then alphabetical.
     fn order(&self) -> impl Ord + use<'_> {
@@ -315,7 +315,7 @@ impl Catalog {
         let perfect = filter.score(query).unwrap_or_default();
         let is_close = |score: u32| f64::from(score) >= f64::from(perfect) * MIN_SCORE_SHARE;
         let entries = self.entries();
-        let mut found: Vec<(FuzzyMatch, &Entry)> = Vec::new();
+        let mut found: Vec<(FuzzyMatch, &CatalogEntry)> = Vec::new();
         for entry in &entries {
             if filter.score(&entry.name).is_some_and(is_close) {
                 found.extend(filter.matched(&entry.name, NamePart::LastPart).map(|matched| (matched, entry)));
@@ -328,16 +328,16 @@ impl Catalog {
     /// Returns at most `limit` names with a similar spelling, most similar first.
     pub fn nearest(&self, name: &str, limit: usize) -> Vec<String> {
         let parts = ModelName::of(name);
-        let alike = |entry: &Entry| strsim::normalized_damerau_levenshtein(&parts.base, &entry.listing.base);
+        let alike = |entry: &CatalogEntry| strsim::normalized_damerau_levenshtein(&parts.base, &entry.listing.base);
         let entries = self.entries();
-        let mut found: Vec<(f64, &Entry)> = entries.iter().map(|entry| (alike(entry), entry)).collect();
+        let mut found: Vec<(f64, &CatalogEntry)> = entries.iter().map(|entry| (alike(entry), entry)).collect();
         found.retain(|(alike, _)| *alike >= MIN_SIMILARITY);
         found.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.order().cmp(&other.order())));
         found.into_iter().take(limit).map(|(_, entry)| entry.name.clone()).collect()
     }
 
     /// Returns every model once, from the strongest list that has it.
-    fn entries(&self) -> Vec<Entry<'_>> {
+    fn entries(&self) -> Vec<CatalogEntry<'_>> {
         let mut seen = BTreeSet::new();
         let mut entries = Vec::new();
         for (list, _) in self.lists() {
@@ -345,7 +345,7 @@ impl Catalog {
                 let name = listing.name();
                 if seen.insert(name.to_ascii_lowercase()) {
                     let retired = listing.retires.as_ref().is_some_and(|day| *day <= list.date);
-                    entries.push(Entry { name, listing, retired });
+                    entries.push(CatalogEntry { name, listing, retired });
                 }
             }
         }

@@ -143,9 +143,9 @@ impl Comparison<'_> {
         }
     }
 
-    fn descend(&mut self, old: Option<&Entry>, new: Option<&Entry>, folder: &str) -> Option<()> {
+    fn descend(&mut self, old: Option<&CommitEntry>, new: Option<&CommitEntry>, folder: &str) -> Option<()> {
         let name = &new.or(old)?.name;
-        let tree = |entry: Option<&Entry>| match entry.filter(|entry| entry.is_folder) {
+        let tree = |entry: Option<&CommitEntry>| match entry.filter(|entry| entry.is_folder) {
             Some(entry) => self.repo.inner.find_tree(entry.id).map(Some),
             None => Ok(None),
         };
@@ -161,19 +161,19 @@ impl Comparison<'_> {
 }
 
 /// An entry of a tree.
-struct Entry {
+struct CommitEntry {
     name: String,
     id: Oid,
     is_folder: bool,
 }
 
 /// Returns the entries of a tree, sorted by name. Names that are not UTF-8 are omitted.
-fn entries(tree: Option<&Tree<'_>>) -> Vec<Entry> {
+fn entries(tree: Option<&Tree<'_>>) -> Vec<CommitEntry> {
     let entries = tree.into_iter().flat_map(|tree| tree.iter());
-    let mut entries: Vec<Entry> = entries
+    let mut entries: Vec<CommitEntry> = entries
         .filter_map(|entry| {
             let name = entry.name().ok()?.to_owned();
-            Some(Entry { name, id: entry.id(), is_folder: entry.kind() == Some(ObjectType::Tree) })
+            Some(CommitEntry { name, id: entry.id(), is_folder: entry.kind() == Some(ObjectType::Tree) })
         })
         .collect();
     // Git sorts a folder as if its name ended in `/`. Here a file and a folder of the same name must be adjacent.

@@ -118,7 +118,7 @@ impl fmt::Display for RecordState {
 
 /// A record, identified by its file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct JournalEntry {
     pub(crate) number: u64,
     pub(crate) state: RecordState,
 }
@@ -157,7 +157,7 @@ impl Journal {
     /// as they began and damaged records are omitted.
     pub fn changes_after(&self, number: u64) -> Vec<FileChange> {
         let mut files: BTreeMap<String, [Option<Vec<u8>>; 2]> = BTreeMap::new();
-        let written = |entry: &Entry| entry.number > number && entry.state == RecordState::Done;
+        let written = |entry: &JournalEntry| entry.number > number && entry.state == RecordState::Done;
         for entry in self.entries().unwrap_or_default().into_iter().filter(written) {
             let record = self.read(entry).ok();
             for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
@@ -234,19 +234,19 @@ impl Journal {
     }
 
     /// Returns the records, oldest first.
-    fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+    fn entries(&self) -> Result<Vec<JournalEntry>, JournalError> {
         let paths = list(&self.folder).map_err(|error| self.failed(error))?;
-        let mut entries: Vec<Entry> =
-            paths.iter().filter_map(|path| Entry::named(path.file_name()?.to_str()?)).collect();
+        let mut entries: Vec<JournalEntry> =
+            paths.iter().filter_map(|path| JournalEntry::named(path.file_name()?.to_str()?)).collect();
         entries.sort_by_key(|entry| entry.number);
         Ok(entries)
     }
 
-    fn path(&self, entry: Entry) -> PathBuf {
+    fn path(&self, entry: JournalEntry) -> PathBuf {
         self.folder.join(format!("{:010}.{}", entry.number, entry.state))
     }
 
-    fn read(&self, entry: Entry) -> Result<Record, RecordError> {
+    fn read(&self, entry: JournalEntry) -> Result<Record, RecordError> {
         record::decode(&fs::read(self.path(entry)).map_err(RecordError::Unreadable)?)
     }
 
@@ -255,7 +255,7 @@ impl Journal {
     }
 }
 
-impl Entry {
+impl JournalEntry {
     fn named(name: &str) -> Option<Self> {
         let (number, state) = name.split_once('.')?;
         let (state, _) = RECORD_STATES.iter().find(|(_, name)| *name == state)?;
@@ -270,7 +270,7 @@ impl Entry {
 
 impl LockedJournal<'_> {
     /// Returns the records, oldest first.
-    pub(crate) fn entries(&self) -> Result<Vec<Entry>, JournalError> {
+    pub(crate) fn entries(&self) -> Result<Vec<JournalEntry>, JournalError> {
         self.journal.entries()
     }
 
@@ -280,10 +280,10 @@ impl LockedJournal<'_> {
         message: Option<&str>,
         folders: &[String],
         files: &[&Change],
-    ) -> Result<Entry, JournalError> {
+    ) -> Result<JournalEntry, JournalError> {
         // A reused number would overwrite another record.
         let number = self.journal.last_number().map_err(|error| self.journal.failed(error))? + 1;
-        let entry = Entry { number, state: RecordState::Doing };
+        let entry = JournalEntry { number, state: RecordState::Doing };
         let write = || {
             fault()?;
             let mut file = tempfile::Builder::new().prefix("new-").tempfile_in(&self.journal.folder)?;
@@ -302,8 +302,8 @@ impl LockedJournal<'_> {
     }
 
     /// Changes the state of a record.
-    pub(crate) fn mark(&self, entry: Entry, state: RecordState) -> Result<Entry, JournalError> {
-        let next = Entry { state, ..entry };
+    pub(crate) fn mark(&self, entry: JournalEntry, state: RecordState) -> Result<JournalEntry, JournalError> {
+        let next = JournalEntry { state, ..entry };
         let rename = || {
             fault()?;
             fs::rename(self.journal.path(entry), self.journal.path(next))?;
@@ -318,17 +318,17 @@ impl LockedJournal<'_> {
     }
 
     /// Reads a record.
-    pub(crate) fn read(&self, entry: Entry) -> Result<Record, RecordError> {
+    pub(crate) fn read(&self, entry: JournalEntry) -> Result<Record, RecordError> {
         self.journal.read(entry)
     }
 
     /// Path of a record.
-    pub(crate) fn path(&self, entry: Entry) -> PathBuf {
+    pub(crate) fn path(&self, entry: JournalEntry) -> PathBuf {
         self.journal.path(entry)
     }
 
     /// Moves a damaged record aside and returns its new path.
-    pub(crate) fn set_aside(&self, entry: Entry) -> Result<PathBuf, JournalError> {
+    pub(crate) fn set_aside(&self, entry: JournalEntry) -> Result<PathBuf, JournalError> {
         let mut aside = self.journal.path(entry).into_os_string();
         aside.push(".");
         aside.push(DAMAGED);
@@ -338,7 +338,7 @@ impl LockedJournal<'_> {
     }
 
     /// Deletes a record.
-    pub(crate) fn forget(&self, entry: Entry) {
+    pub(crate) fn forget(&self, entry: JournalEntry) {
         fs::remove_file(self.journal.commit_note(entry.number)).ok();
         fs::remove_file(self.journal.path(entry)).ok();
     }

@@ -13,8 +13,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{
-    Change, Entry, Journal, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
-    Version,
+    Change, Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError,
+    RecordState, Version,
 };
 use crate::error::WriteError;
 use crate::fault::fault;
@@ -178,7 +178,7 @@ pub(crate) fn recover_unfinished(root: &Root, locked: &LockedJournal<'_>) -> Vec
 }
 
 /// Reports a record that cannot be read. It is kept, because its files may be half written.
-fn unreadable_record(locked: &LockedJournal<'_>, entry: Entry, why: RecordError) -> Recovered {
+fn unreadable_record(locked: &LockedJournal<'_>, entry: JournalEntry, why: RecordError) -> Recovered {
     let (paths, outcome) = match why {
         RecordError::Damaged { paths } => {
             let aside = locked.set_aside(entry).map_err(|error| error.to_string());
@@ -192,7 +192,7 @@ fn unreadable_record(locked: &LockedJournal<'_>, entry: Entry, why: RecordError)
     Recovered { paths, ..Recovered::new(outcome) }
 }
 
-fn recover_write(root: &Root, locked: &LockedJournal<'_>, entry: Entry, record: &Record) -> Recovered {
+fn recover_write(root: &Root, locked: &LockedJournal<'_>, entry: JournalEntry, record: &Record) -> Recovered {
     let found: Result<Vec<RecordedFile<'_>>, WriteError> =
         record.files.iter().map(|change| find(root, change)).collect();
     let (externally_changed, outcome) = match found {
@@ -218,7 +218,7 @@ fn recover_write(root: &Root, locked: &LockedJournal<'_>, entry: Entry, record: 
 fn bring_to_target(
     root: &Root,
     locked: &LockedJournal<'_>,
-    (mut entry, record): (Entry, &Record),
+    (mut entry, record): (JournalEntry, &Record),
     found: &[RecordedFile<'_>],
     target_state: FileState,
 ) -> Result<(Recovery, Option<String>), WriteError> {

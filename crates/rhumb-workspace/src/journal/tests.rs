@@ -397,7 +397,8 @@ fn half_written() -> World {
     let world = World::new(&[("a", "1"), ("b", "1")]);
     world.write(&[change("a", Some("1"), Some("2")), change("b", Some("1"), Some("2"))]).unwrap();
     let entry = world.journal.entries().unwrap()[0];
-    fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry })).unwrap();
+    fs::rename(world.journal.path(entry), world.journal.path(JournalEntry { state: RecordState::Doing, ..entry }))
+        .unwrap();
     fs::write(world.path("b"), "1").unwrap();
     fs::write(world.temp_of("b"), "2").unwrap();
     world
@@ -462,7 +463,7 @@ fn a_complete_write_without_an_end_mark_is_kept_even_if_files_changed_since() {
     ];
     let set_open = || {
         let entry = world.journal.entries().unwrap()[0];
-        fs::rename(world.journal.path(entry), world.journal.path(Entry { state: RecordState::Doing, ..entry }))
+        fs::rename(world.journal.path(entry), world.journal.path(JournalEntry { state: RecordState::Doing, ..entry }))
             .unwrap();
     };
     world.write(&set).unwrap();

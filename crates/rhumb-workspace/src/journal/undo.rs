@@ -1,7 +1,9 @@
 //! Undo and redo of the last write. Files are changed only if they still have the content of that write.
 
 use super::recover::{remove_folders, resolve_recorded};
-use super::{Change, Entry, Journal, LockedJournal, Record, RecordError, RecordState, Recovered, recover_unfinished};
+use super::{
+    Change, Journal, JournalEntry, LockedJournal, Record, RecordError, RecordState, Recovered, recover_unfinished,
+};
 use crate::error::{JournalError, WriteError};
 use crate::root::Root;
 use crate::snapshot::{ContentHash, read_bytes};
@@ -65,7 +67,7 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Undo
 }
 
 /// Moves a damaged record out of the way, so that it does not block the undo of earlier writes.
-fn unreadable_record(locked: &LockedJournal<'_>, entry: Entry, why: RecordError) -> WriteError {
+fn unreadable_record(locked: &LockedJournal<'_>, entry: JournalEntry, why: RecordError) -> WriteError {
     let record = locked.path(entry);
     match why {
         RecordError::Damaged { .. } => match locked.set_aside(entry) {
@@ -88,7 +90,7 @@ pub fn last_write(journal: &Journal, direction: Direction) -> Option<UndoOutcome
 }
 
 /// Returns the record that is undone or redone next. `entries` are oldest first.
-fn next(entries: &[Entry], direction: Direction) -> Option<Entry> {
+fn next(entries: &[JournalEntry], direction: Direction) -> Option<JournalEntry> {
     let next = match direction {
         Direction::Undo => entries.iter().rev().find(|entry| entry.state == RecordState::Done),
         Direction::Redo => entries.iter().find(|entry| entry.state == RecordState::Undone),
@@ -105,7 +107,7 @@ struct Reversal {
 fn reverse(
     root: &Root,
     locked: &LockedJournal<'_>,
-    entry: Entry,
+    entry: JournalEntry,
     record: &Record,
     direction: Direction,
 ) -> Result<Reversal, WriteError> {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::error::{JournalError, WriteError};
 use super::journal::{
-    Change, Entry, Journal, LockedJournal, RecordState, Recovered, Recovery, recover_unfinished, sync_folder,
+    Change, Journal, JournalEntry, LockedJournal, RecordState, Recovered, Recovery, recover_unfinished, sync_folder,
 };
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -157,7 +157,7 @@ fn begin(
     locked: Option<&LockedJournal<'_>>,
     planned: &[Planned],
     message: Option<&str>,
-) -> Result<Option<Entry>, WriteError> {
+) -> Result<Option<JournalEntry>, WriteError> {
     let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
     let Some(locked) = locked.filter(|_| !changes.is_empty()) else { return Ok(None) };
     locked.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)

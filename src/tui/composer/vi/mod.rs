@@ -54,7 +54,7 @@ impl Operator {
 
 /// The result of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ViOutcome {
     /// The key was handled here.
     Taken,
     /// The key types or edits text in insert mode.
@@ -133,14 +133,14 @@ impl Vi {
         }
     }
 
-    pub fn key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> Outcome {
+    pub fn key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> ViOutcome {
         if self.mode == Mode::Insert {
             if key.code == KeyCode::Esc {
                 self.leave_insert(buffer);
-                return Outcome::Taken;
+                return ViOutcome::Taken;
             }
             self.entered.get_or_insert_with(|| buffer.clone());
-            return Outcome::Typed;
+            return ViOutcome::Typed;
         }
         buffer.cursor = buffer.on_cell(buffer.cursor);
         let outcome = self.command_key(buffer, key);
@@ -169,7 +169,7 @@ impl Vi {
         (self.mode, self.entered, self.joins) = (Mode::Insert, Some(buffer.clone()), true);
     }
 
-    fn command_key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> Outcome {
+    fn command_key(&mut self, buffer: &mut Buffer, key: KeyEvent) -> ViOutcome {
         let is_plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
         let is_idle = self.keys.is_empty() && self.mode == Mode::Normal;
         let letter = match key.code {
@@ -177,15 +177,15 @@ impl Vi {
                 if let Some(after) = self.redone.pop() {
                     self.undone.push(std::mem::replace(buffer, after));
                 }
-                return Outcome::Taken;
+                return ViOutcome::Taken;
             }
-            KeyCode::Esc if is_idle => return Outcome::Other,
+            KeyCode::Esc if is_idle => return ViOutcome::Other,
             KeyCode::Esc => {
                 self.end_command();
                 self.mode = Mode::Normal;
-                return Outcome::Taken;
+                return ViOutcome::Taken;
             }
-            _ if !is_plain => return Outcome::Other,
+            _ if !is_plain => return ViOutcome::Other,
             KeyCode::Char(letter) => letter,
             KeyCode::Left | KeyCode::Backspace => 'h',
             KeyCode::Right => 'l',
@@ -196,14 +196,14 @@ impl Vi {
             KeyCode::Delete => 'x',
             _ => {
                 self.end_command();
-                return Outcome::Other;
+                return ViOutcome::Other;
             }
         };
         self.keys.push(key);
         if self.letter(buffer, letter) {
             self.end_command();
         }
-        Outcome::Taken
+        ViOutcome::Taken
     }
 
     fn end_command(&mut self) {

@@ -14,7 +14,7 @@ fn buffer(text: &str) -> Buffer {
 fn play(vi: &mut Vi, buffer: &mut Buffer, keys: &str) {
     for name in keys.split(' ') {
         let key = key::parse(name).unwrap();
-        if vi.key(buffer, key) == Outcome::Typed
+        if vi.key(buffer, key) == ViOutcome::Typed
             && let KeyCode::Char(c) = key.code
         {
             let at = buffer.cursor;

@@ -41,13 +41,13 @@ const MIN_SPACED_ROWS: u16 = 16;
 
 /// The scroll position of a text.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct ReviewPage {
     offset: usize,
     /// Rows of it as last drawn.
     height: usize,
 }
 
-impl Page {
+impl ReviewPage {
     fn key(&mut self, name: &str) {
         if let Some(by) = scroll_by(name, self.height.saturating_sub(1)) {
             self.offset = self.offset.saturating_add_signed(by);
@@ -165,12 +165,12 @@ pub struct SendBox {
     text: String,
     /// The reason why it cannot be sent now.
     why_not: Option<&'static str>,
-    page: Page,
+    page: ReviewPage,
 }
 
 impl SendBox {
     pub fn new(text: String, why_not: Option<&'static str>) -> Self {
-        Self { text, why_not, page: Page::default() }
+        Self { text, why_not, page: ReviewPage::default() }
     }
 
     fn content(&self, screen: Rect) -> PageContent {
@@ -231,14 +231,14 @@ fn marked(text: &str) -> Vec<Styled> {
 pub struct WriteBox {
     preview: WritePreview,
     commit: bool,
-    page: Page,
+    page: ReviewPage,
 }
 
 impl WriteBox {
     /// `commit` is the default of the settings.
     pub fn new(preview: WritePreview, commit: bool) -> Self {
         let commit = commit && preview.commits.is_some();
-        Self { preview, commit, page: Page::default() }
+        Self { preview, commit, page: ReviewPage::default() }
     }
 
     fn content(&self) -> PageContent {

@@ -13,7 +13,7 @@ use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, rang
 use rhumb_session::Session;
 use rhumb_text::{lines, sanitize, width};
 
-use super::{Page, PageContent, Reply, ReviewReply, Styled, choice, feet, wrapped};
+use super::{PageContent, Reply, ReviewPage, ReviewReply, Styled, choice, feet, wrapped};
 use crate::tui::key;
 use crate::tui::overlay::{Overlay, OverlayContext, centred, window};
 use crate::tui::previews::{Preview, Previews};
@@ -55,13 +55,13 @@ pub struct PlacementBox {
     /// Candidate ranges of lines (0-based), the most likely first.
     offered: Vec<Range<usize>>,
     place: Range<usize>,
-    page: Page,
+    page: ReviewPage,
 }
 
 impl PlacementBox {
     /// `now` is the text of the file, if it is known.
     pub fn new(outcome: Outcome, now: Option<Arc<str>>) -> Self {
-        let mut place = Self { outcome, now: None, offered: Vec::new(), place: 0..0, page: Page::default() };
+        let mut place = Self { outcome, now: None, offered: Vec::new(), place: 0..0, page: ReviewPage::default() };
         now.into_iter().for_each(|now| place.show(now));
         place
     }

@@ -56,7 +56,7 @@ fn what_is_not_known_yet_is_asked_again_once_it_is() {
     let mut search = CodeSearch::new("tide");
     let question = search.next().unwrap();
     search.found(&question, None);
-    assert!(search.answer == Answer::Unread && search.next().is_none(), "not over and over");
+    assert!(search.answer == SearchAnswer::Unread && search.next().is_none(), "not over and over");
     search.again();
     let question = search.next().unwrap();
     // The reading ends while the answer is on its way.
@@ -74,12 +74,12 @@ fn a_search_that_breaks_off_is_told_and_can_be_repeated() {
     let mut search = CodeSearch::new("tide");
     search.next().unwrap();
     search.failed();
-    assert_eq!((search.answer, search.next()), (Answer::Failed, None));
+    assert_eq!((search.answer, search.next()), (SearchAnswer::Failed, None));
     press(&mut search, "s");
     assert!(search.next().is_some());
     let mut idle = searched(&[hit("a", 1)]);
     idle.failed();
-    assert_eq!(idle.answer, Answer::Found, "what failed was something else");
+    assert_eq!(idle.answer, SearchAnswer::Found, "what failed was something else");
 }
 
 #[test]

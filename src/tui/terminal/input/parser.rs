@@ -44,7 +44,7 @@ pub(super) struct Parser {
     after_esc: bool,
 }
 
-enum Step {
+enum ParseStep {
     /// The sequence is incomplete.
     More,
     /// The number of consumed bytes, and their meaning if they have one.
@@ -61,7 +61,7 @@ impl Parser {
         for (at, &byte) in bytes.iter().enumerate() {
             let more = more || at + 1 < bytes.len();
             self.held.push(byte);
-            let Step::Said(said, used) = step(&self.held, more) else { continue };
+            let ParseStep::Said(said, used) = step(&self.held, more) else { continue };
             self.after_esc = self.held == [ESC];
             terminal_input.extend(said);
             let rest = std::mem::take(&mut self.held).split_off(used);
@@ -105,55 +105,55 @@ impl Parser {
 }
 
 /// Parses the held bytes.
-fn step(held: &[u8], more: bool) -> Step {
+fn step(held: &[u8], more: bool) -> ParseStep {
     match held {
-        [ESC] if more => Step::More,
+        [ESC] if more => ParseStep::More,
         // Twice it is two keys, or a key before something else.
-        [ESC] | [ESC, ESC] => Step::Said(event(&held[..1]), 1),
+        [ESC] | [ESC, ESC] => ParseStep::Said(event(&held[..1]), 1),
         _ if held.starts_with(BACKGROUND_ANSWER) => answer(held),
-        _ if BACKGROUND_ANSWER.starts_with(held) => Step::More,
-        [ESC, first @ b']', ..] => Step::Said(alt(*first), 2),
+        _ if BACKGROUND_ANSWER.starts_with(held) => ParseStep::More,
+        [ESC, first @ b']', ..] => ParseStep::Said(alt(*first), 2),
         _ if held.starts_with(PRIVATE) => report(held),
-        [ESC, first @ (b'[' | b'O'), ESC] => Step::Said(alt(*first), 2),
+        [ESC, first @ (b'[' | b'O'), ESC] => ParseStep::Said(alt(*first), 2),
         // Something else begins before it has ended. A paste may hold anything.
-        [ESC, b'[', .., ESC] if !held.starts_with(PASTE) => Step::Said(None, held.len() - 1),
+        [ESC, b'[', .., ESC] if !held.starts_with(PASTE) => ParseStep::Said(None, held.len() - 1),
         _ => match terminput::Event::parse_from(held) {
-            Ok(None) => Step::More,
-            Ok(Some(_)) => Step::Said(event(held), held.len()),
-            Err(_) if matches!(held, [ESC, b'[' | b'O', _]) => Step::Said(alt(held[1]), 2),
-            Err(_) => Step::Said(None, held.len()),
+            Ok(None) => ParseStep::More,
+            Ok(Some(_)) => ParseStep::Said(event(held), held.len()),
+            Err(_) if matches!(held, [ESC, b'[' | b'O', _]) => ParseStep::Said(alt(held[1]), 2),
+            Err(_) => ParseStep::Said(None, held.len()),
         },
     }
 }
 
 /// Parses the answer to the background query: a colour, terminated by BEL or by Esc and a backslash.
-fn answer(held: &[u8]) -> Step {
+fn answer(held: &[u8]) -> ParseStep {
     let said = |end: usize| {
         let color = std::str::from_utf8(&held[BACKGROUND_ANSWER.len()..held.len() - end]).unwrap_or_default();
-        Step::Said(Some(TerminalInput::Background(is_light(color))), held.len())
+        ParseStep::Said(Some(TerminalInput::Background(is_light(color))), held.len())
     };
     match held {
         [.., b'\x07'] => said(1),
         [.., ESC, b'\\'] => said(2),
         // The answer is not terminated and another sequence begins. Its prefix was not typed.
-        [.., ESC, _] => Step::Said(None, held.len() - 2),
-        _ if held.len() > MAX_ANSWER_BYTES => Step::Said(None, held.len()),
-        [.., ESC | b' '..] => Step::More,
-        _ => Step::Said(None, held.len() - 1),
+        [.., ESC, _] => ParseStep::Said(None, held.len() - 2),
+        _ if held.len() > MAX_ANSWER_BYTES => ParseStep::Said(None, held.len()),
+        [.., ESC | b' '..] => ParseStep::More,
+        _ => ParseStep::Said(None, held.len() - 1),
     }
 }
 
 /// Parses a report with a private prefix, which ends with a final byte.
-fn report(held: &[u8]) -> Step {
+fn report(held: &[u8]) -> ParseStep {
     match held {
-        _ if held == PRIVATE => Step::More,
+        _ if held == PRIVATE => ParseStep::More,
         [.., b'@'..=b'~'] => {
             let scheme = SCHEMES.iter().find(|(report, _)| held == *report);
-            Step::Said(scheme.map(|(_, light)| TerminalInput::Scheme(*light)), held.len())
+            ParseStep::Said(scheme.map(|(_, light)| TerminalInput::Scheme(*light)), held.len())
         }
-        _ if held.len() > MAX_ANSWER_BYTES => Step::Said(None, held.len()),
-        [.., b' '..=b'?'] => Step::More,
-        _ => Step::Said(None, held.len() - 1),
+        _ if held.len() > MAX_ANSWER_BYTES => ParseStep::Said(None, held.len()),
+        [.., b' '..=b'?'] => ParseStep::More,
+        _ => ParseStep::Said(None, held.len() - 1),
     }
 }
 

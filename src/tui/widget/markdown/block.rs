@@ -54,7 +54,7 @@ enum Verbatim {
 
 struct Writer<'a> {
     look: &'a RenderContext<'a>,
-    page: Page,
+    page: MarkdownPage,
     /// The collected inline text, and the current styles, the innermost last.
     text: StyledText,
     styles: Vec<Style>,
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
     fn new(look: &'a RenderContext<'a>) -> Self {
         Self {
             look,
-            page: Page::new(look.width),
+            page: MarkdownPage::new(look.width),
             text: StyledText::new(),
             styles: vec![look.theme.style(Role::Text)],
             lists: Vec::new(),
@@ -350,7 +350,7 @@ struct Prefix {
 }
 
 /// The rendered lines and the open containers.
-pub(super) struct Page {
+pub(super) struct MarkdownPage {
     width: usize,
     lines: Vec<Line<'static>>,
     prefixes: Vec<Prefix>,
@@ -358,7 +358,7 @@ pub(super) struct Page {
     gap: bool,
 }
 
-impl Page {
+impl MarkdownPage {
     pub(super) fn new(width: usize) -> Self {
         Self { width, lines: Vec::new(), prefixes: Vec::new(), gap: false }
     }

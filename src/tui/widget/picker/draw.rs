@@ -109,7 +109,7 @@ impl Picker {
         let rows = listed.iter().zip(texts).zip(highlights).zip(visible);
         rows.map(|(((item, text), hits), at)| {
             let detail = self.details.get(*item).map_or_else(|| self.items.detail(*item), String::as_str);
-            let row = Row {
+            let row = PickerRow {
                 text,
                 hits: &hits,
                 detail,
@@ -179,7 +179,7 @@ pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
     (middle, None)
 }
 
-struct Row<'a> {
+struct PickerRow<'a> {
     text: &'a str,
     hits: &'a [usize],
     detail: &'a str,
@@ -189,7 +189,7 @@ struct Row<'a> {
     dimmed: bool,
 }
 
-impl Row<'_> {
+impl PickerRow<'_> {
     fn line(&self, columns: usize, keep_end: bool, theme: &Theme) -> Line<'static> {
         let background = if self.selected { theme.style(Role::Selection) } else { Style::default() };
         let pointer = if self.selected { "▸ " } else { "  " };

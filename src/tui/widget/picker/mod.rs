@@ -20,7 +20,7 @@ pub use self::draw::{key_hints, list_and_look, rule, wide_area};
 pub use self::rank::{RankJob, Ranked};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum PickerOutcome {
     Open,
     Cancelled,
     /// The indices of the chosen items. Never empty.
@@ -173,9 +173,9 @@ impl Picker {
     /// Takes a key: arrows, Ctrl-n and Ctrl-p move round the ends, the page keys page, Tab marks (if several may be
     /// chosen) or moves on, Enter chooses the marked items or else the selected one, Esc and Ctrl-c leave, and all else
     /// edits the query.
-    pub fn key(&mut self, key: KeyEvent) -> Outcome {
+    pub fn key(&mut self, key: KeyEvent) -> PickerOutcome {
         match (key.modifiers, key.code) {
-            (_, KeyCode::Esc) | (KeyModifiers::CONTROL, KeyCode::Char('c')) => return Outcome::Cancelled,
+            (_, KeyCode::Esc) | (KeyModifiers::CONTROL, KeyCode::Char('c')) => return PickerOutcome::Cancelled,
             (_, KeyCode::Enter) => return self.picked(),
             (_, KeyCode::Down) | (KeyModifiers::CONTROL, KeyCode::Char('n')) => self.window.cycle(true),
             (_, KeyCode::Up) | (KeyModifiers::CONTROL, KeyCode::Char('p')) => self.window.cycle(false),
@@ -185,7 +185,7 @@ impl Picker {
             (_, KeyCode::Tab) => self.mark_and_go(true),
             _ => self.edit_query(key),
         }
-        Outcome::Open
+        PickerOutcome::Open
     }
 
     fn edit_query(&mut self, key: KeyEvent) {
@@ -214,7 +214,7 @@ impl Picker {
         self.window.cycle(forward);
     }
 
-    fn picked(&mut self) -> Outcome {
+    fn picked(&mut self) -> PickerOutcome {
         if self.is_behind {
             // What is chosen must be what was typed, even if it was typed too fast.
             self.ranking.catch_up(&self.items, self.query.text(), self.name);
@@ -223,9 +223,9 @@ impl Picker {
             self.window.first();
         }
         if !self.marked.is_empty() {
-            return Outcome::Picked(self.marked.iter().copied().collect());
+            return PickerOutcome::Picked(self.marked.iter().copied().collect());
         }
-        self.selected().map_or(Outcome::Open, |item| Outcome::Picked(vec![item]))
+        self.selected().map_or(PickerOutcome::Open, |item| PickerOutcome::Picked(vec![item]))
     }
 }
 

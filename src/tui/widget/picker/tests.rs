@@ -9,8 +9,8 @@ use super::*;
 use crate::tui::theme::{ColorDepth, Role, Theme};
 
 /// Presses keys written as words: `down`, `ctrl-n`, or letters to type.
-fn press(picker: &mut Picker, keys: &str) -> Outcome {
-    let mut outcome = Outcome::Open;
+fn press(picker: &mut Picker, keys: &str) -> PickerOutcome {
+    let mut outcome = PickerOutcome::Open;
     for word in keys.split_whitespace() {
         let (modifiers, name) = match word.strip_prefix("ctrl-") {
             Some(rest) => (KeyModifiers::CONTROL, rest),
@@ -76,39 +76,39 @@ fn narrowing_gives_what_ranking_anew_gives() {
 #[test]
 fn the_selection_wraps_and_enter_chooses() {
     let mut picker = ships();
-    assert_eq!(press(&mut picker, "up enter"), Outcome::Picked(vec![4]));
-    assert_eq!(press(&mut picker, "down down enter"), Outcome::Picked(vec![1]));
-    assert_eq!(press(&mut picker, "ctrl-p enter"), Outcome::Picked(vec![0]));
-    assert_eq!(press(&mut picker, "esc"), Outcome::Cancelled);
+    assert_eq!(press(&mut picker, "up enter"), PickerOutcome::Picked(vec![4]));
+    assert_eq!(press(&mut picker, "down down enter"), PickerOutcome::Picked(vec![1]));
+    assert_eq!(press(&mut picker, "ctrl-p enter"), PickerOutcome::Picked(vec![0]));
+    assert_eq!(press(&mut picker, "esc"), PickerOutcome::Cancelled);
 }
 
 #[test]
 fn enter_with_nothing_to_choose_stays_open() {
     let mut picker = ships();
-    assert_eq!(press(&mut picker, "zzz enter"), Outcome::Open);
-    assert_eq!(press(&mut Picker::new("Empty", Vec::new()), "down pgdn tab enter"), Outcome::Open);
+    assert_eq!(press(&mut picker, "zzz enter"), PickerOutcome::Open);
+    assert_eq!(press(&mut Picker::new("Empty", Vec::new()), "down pgdn tab enter"), PickerOutcome::Open);
 }
 
 #[test]
 fn marks_outlive_the_query() {
     let mut picker = ships().multiple();
     press(&mut picker, "mast tab ctrl-u tab");
-    assert_eq!(press(&mut picker, "enter"), Outcome::Picked(vec![0, 2]));
+    assert_eq!(press(&mut picker, "enter"), PickerOutcome::Picked(vec![0, 2]));
     press(&mut picker, "up tab");
-    assert_eq!(press(&mut picker, "enter"), Outcome::Picked(vec![2]), "a second Tab takes the mark away");
+    assert_eq!(press(&mut picker, "enter"), PickerOutcome::Picked(vec![2]), "a second Tab takes the mark away");
 }
 
 #[test]
 fn only_a_multiple_picker_marks() {
-    assert_eq!(press(&mut ships(), "tab tab enter"), Outcome::Picked(vec![2]));
+    assert_eq!(press(&mut ships(), "tab tab enter"), PickerOutcome::Picked(vec![2]));
 }
 
 #[test]
 fn pages_follow_the_height_of_the_list() {
     let mut picker = Picker::new("Many", (0..200).map(|at| format!("item {at}")).collect());
     picker.fit(Rect::new(0, 0, 80, 24));
-    assert_eq!(press(&mut picker, "pgdn enter"), Outcome::Picked(vec![15]));
-    assert_eq!(press(&mut picker, "pgdn pgdn pgup enter"), Outcome::Picked(vec![30]));
+    assert_eq!(press(&mut picker, "pgdn enter"), PickerOutcome::Picked(vec![15]));
+    assert_eq!(press(&mut picker, "pgdn pgdn pgup enter"), PickerOutcome::Picked(vec![30]));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn enter_never_chooses_from_the_list_of_an_earlier_query() {
     let mut picker = Picker::new("Many", items);
     "19999".chars().for_each(|c| drop(picker.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))));
     let picked = picker.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
-    assert_eq!(picked, Outcome::Picked(vec![19_999]));
+    assert_eq!(picked, PickerOutcome::Picked(vec![19_999]));
 }
 
 #[test]
