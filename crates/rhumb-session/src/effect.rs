@@ -64,7 +64,7 @@ pub struct RequestSpec {
     pub codebase: CodebaseQuestion,
     /// The message that is being written or sent.
     pub draft: String,
-    /// The beginning of the answer, which the model is asked to continue; empty for a new answer.
+    /// The beginning of the answer, which the model has to continue; empty for a new answer.
     pub partial: String,
     /// The maximum cost; `None` without a limit.
     pub allowance: Option<Dollars>,
@@ -471,7 +471,7 @@ pub enum Response {
     Fetched(FetchResponse),
     /// The model servers on this machine.
     Servers(Vec<LocalServer>),
-    /// An effect failed that has no response of its own for that.
+    /// An effect failed that has no specific response for a failure.
     Failed {
         /// The kind of the effect.
         effect: EffectKind,

@@ -13,7 +13,7 @@ use rhumb_tokens::TokenCounter;
 /// Maximum length of the first line of a commit message in characters.
 pub(super) const MAX_SUBJECT_CHARS: usize = 72;
 
-/// Maximum tokens of the change, however large the window.
+/// Maximum tokens of the change, regardless of the window.
 const MAX_CHANGE_TOKENS: usize = 16_384;
 
 /// Maximum share of the request in the budget.
