@@ -31,7 +31,7 @@ pub enum CodebaseQuestion {
     /// It is not.
     #[default]
     No,
-    /// It is, and the model must answer with what was found.
+    /// It is, and the model must answer from the passages in the request.
     Final,
     /// It is, and the model may request more of the repository.
     MayRequestMore,
@@ -54,7 +54,7 @@ pub struct RequestSpec {
     pub role: ModelRole,
     /// Earlier turns.
     pub history: Arc<Vec<Message>>,
-    /// In a follow-up, the messages of the same request so far. Otherwise what the user shared since the last answer.
+    /// In a follow-up, the messages of the same request so far. Otherwise the texts that the user shared since the last answer.
     pub exchange: Arc<Vec<Message>>,
     /// Passages of the repository that belong to the conversation.
     pub passages: Arc<Vec<ChunkLocation>>,

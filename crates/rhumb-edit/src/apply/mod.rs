@@ -270,7 +270,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The file of an edit below a sentence that mentions one file, under a title that names another: the file that
-    /// the edit fits. If it fits both, the sentence wins, unless no other edit is under the title.
+    /// the edit fits. If it fits both, the sentence takes precedence, unless no other edit is under the title.
     fn either(&mut self, edit: &Edit, said: &str, title: &str, is_own: bool) -> Result<(String, bool), Refusal> {
         let names = [said, title].map(|name| FileRef::Written(name.to_owned()));
         let there = [said, title].map(|name| match self.index.resolve(name) {

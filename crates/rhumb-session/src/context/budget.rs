@@ -20,7 +20,7 @@ pub struct Window {
     pub known: bool,
 }
 
-/// The numbers in the error of a server about a request that was too large, in its own count.
+/// The token counts in a server's error about a too large request, as counted by the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
     /// The counted tokens.

@@ -383,7 +383,7 @@ impl Symbols {
                 }
             }
         }
-        // A new or deleted member changes its class, whose name suffices.
+        // For a new or deleted member, the name of its class suffices.
         let says_more = |name: &String, of: &[String]| {
             let inner = format!("{name}{separator}");
             !of.iter().any(|other| other.starts_with(&inner))

@@ -99,7 +99,7 @@ fn weaknesses(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> 
 fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
     let known = prompts.placeholders("surroundings");
     let any = values.iter().any(|(name, value)| value.is_some() && known.contains(name));
-    // A custom text without placeholders is sent as it is.
+    // A custom text without placeholders is sent unchanged.
     if any || known.is_empty() {
         fill(prompts.text("surroundings"), values).trim_end().to_owned()
     } else {

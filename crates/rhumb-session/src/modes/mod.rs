@@ -34,7 +34,7 @@ pub struct ModeRules {
     pub reads_pages: bool,
 }
 
-/// What happens when a message or an answer mentions a file that is not in the chat.
+/// The policy for files that a message or an answer mentions and that are not in the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MentionPolicy {
@@ -43,7 +43,7 @@ pub enum MentionPolicy {
     Ask,
     /// The file is added.
     Add,
-    /// Nothing.
+    /// The file is not added.
     Ignore,
 }
 

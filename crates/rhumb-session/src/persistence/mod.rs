@@ -150,7 +150,7 @@ pub enum PersistenceQuestion {
     Replace(TextFile),
 }
 
-/// The identity of the session in the database, and what is saved of it.
+/// The identity of the session in the database, and the state of saving.
 #[derive(Debug, Default)]
 pub struct Persistence {
     /// The name that the user gave the session; empty without one.

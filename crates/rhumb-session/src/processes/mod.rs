@@ -173,7 +173,7 @@ pub struct JobOutcome {
 /// The state of a run.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum RunState {
-    /// They are run.
+    /// It runs.
     Running,
     /// It ended.
     Ended(End),
@@ -228,7 +228,7 @@ impl CommandRun {
     }
 }
 
-/// What happens with the outcome of a job.
+/// Determines how the outcome of a job is used.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
     /// The user's own command: sharing its output with the model is offered.

@@ -49,8 +49,8 @@ impl EditRetries {
         Self { recheck, ..Self::default() }
     }
 
-    /// Handles feedback of the user on the same request: the next answer may correct the edits that are still refused, and the count
-    /// of retries starts again at zero.
+    /// Handles feedback of the user on the same request: the next answer may correct the edits that are still refused, and the
+    /// count of retries starts again at zero.
     pub(super) fn restart(&mut self, refused: Vec<Outcome>) {
         (self.count, self.repairs, self.is_closed) = (0, 0, false);
         self.forget_replies();

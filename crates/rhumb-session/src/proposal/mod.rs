@@ -1,4 +1,4 @@
-//! Proposals: the edits of an answer on their way through the review into files and commits.
+//! Proposals: the edits of an answer, from the location in files through the review to writes and commits.
 
 pub(super) mod commits;
 pub(super) mod edit_records;
@@ -44,7 +44,7 @@ impl<T> DerefMut for Tracked<T> {
     }
 }
 
-/// The proposals under review, and what is being written of them.
+/// The proposals under review, and the write in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     review: Tracked<Review>,

@@ -21,10 +21,10 @@ pub struct WritePlan {
     pub commit: CommitChoice,
 }
 
-/// What a write would do.
+/// A preview of a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WritePreview {
-    /// The files: what happens to the file, its path, the number of accepted hunks, and the number of hunks.
+    /// The files, each with the change of the file, its path, the number of accepted hunks, and the number of hunks.
     pub files: Vec<(&'static str, String, usize, usize)>,
     /// The number of hunks that are written.
     pub accepted: usize,
@@ -39,7 +39,7 @@ pub struct WritePreview {
 }
 
 impl Session {
-    /// What a write would do now.
+    /// Previews a write in the current state.
     pub fn write_preview(&self) -> WritePreview {
         let is_in_repository = !self.repository.head().is_empty();
         let commits = is_in_repository.then_some(!self.proposals.commits.off);
@@ -173,7 +173,8 @@ impl Session {
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
     }
 
-    /// Handles a change on disk of a file under review. Hunks whose lines are unchanged move with them. The others are in conflict.
+    /// Handles a change on disk of a file under review. Hunks whose lines are unchanged move with them; other hunks are in
+    /// conflict.
     pub(crate) fn reread(&mut self, path: &str, text: Option<&str>) {
         let is_unchanged = |file: &FileReview| file.name_on_disk() == path && file.base.as_deref() == text;
         if self.proposals.review.files.iter().any(is_unchanged) {
@@ -232,7 +233,7 @@ pub fn name_some(names: &[String]) -> String {
 /// The hunks of a review, grouped by the result of a write. Must be created before the written hunks leave the review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteSummary {
-    /// The written files: path, number of hunks, and what happened to the file; empty for a change of its text.
+    /// The written files: path, number of hunks, and a description of the change; empty for a change of the text.
     pub written: Vec<(String, usize, String)>,
     /// The hunks that were not written.
     pub not_written: Vec<UnwrittenHunks>,

@@ -52,7 +52,7 @@ pub enum TurnStatus {
     Searching(SearchStep),
     /// The search waits until the repository is indexed: files read so far, and all files. Both are 0 while files are counted.
     ReadingRepository(usize, usize),
-    /// The editor model is asked; its name, once it is known.
+    /// The request was sent to the editor model; its name, once it is known.
     AskingEditor(Option<String>),
     /// The model thinks before it answers.
     Thinking,

@@ -332,7 +332,7 @@ fn copy_attributes(new: &File, old: &File) -> bool {
         value.truncate(length);
         Some(value)
     };
-    // The file system does not support attributes, so there are none.
+    // A file system without support for attributes counts as a file without attributes.
     let size = match flistxattr_query(old) {
         Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return true,
         Ok(size) => size,
