@@ -1,7 +1,7 @@
 //! Figures of the performance suite: the programs in `benches/` append them to a file, and `rhumb-bench compare` compares two files.
 //!
 //! A file has one JSON object on each line. The first line is a [`SuiteInfo`], the others are [`Measured`] values. A suite that ran
-//! several times has several values of each figure. The smallest value is the least disturbed measurement, and the spread is the noise.
+//! several times has several values of each figure. The smallest value is the least disturbed one. The spread is the noise.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};

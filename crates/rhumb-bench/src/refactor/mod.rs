@@ -1,5 +1,5 @@
-//! How lazy a model is: the task is to move a method that does not use its instance out of its class by cutting and pasting. A body
-//! that the model replaced by a comment is detected by counting syntax nodes.
+//! How lazy a model is: the task is to move a method that does not use its instance out of its class by cutting and pasting.
+//! A body that the model replaced by a comment is detected by counting syntax nodes.
 //!
 //! | module | contents |
 //! |---|---|

@@ -68,7 +68,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Applies pending changes of earlier replies. Changes of a file that is not what they were made for are left
+    /// Applies pending changes of earlier replies. Changes of a file whose text differs from their base are left
     /// out.
     pub(crate) fn add_pending(&mut self, standing: &[PendingFile]) {
         for PendingFile { file, commented } in standing {

@@ -22,7 +22,7 @@ pub(crate) struct Progress<'a> {
     folders: Vec<PathBuf>,
 }
 
-/// What a rollback could not undo.
+/// The changes that a rollback could not undo.
 #[derive(Debug, Default)]
 pub(crate) struct RollbackFailures {
     /// Files that could not be restored, each with the reason.
