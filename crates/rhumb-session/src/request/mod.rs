@@ -54,7 +54,7 @@ impl NextRequest {
         self.generation
     }
 
-    /// The number of the next measurement, which is used up.
+    /// Takes the number of the next measurement.
     pub(crate) fn next_generation(&mut self) -> u64 {
         self.generation += 1;
         self.generation

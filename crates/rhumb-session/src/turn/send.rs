@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// The request of the next turn, whose number is used up.
+    /// The request of the next turn. Takes the number of that turn.
     pub(crate) fn next_request_spec(&mut self) -> RequestSpec {
         let number = self.turns.next_number();
         self.request_spec(number)
