@@ -252,8 +252,8 @@ impl Session {
         if self.modes.rules().mentions == MentionPolicy::Ignore {
             return None;
         }
-        // Mentioned symbols count only without edits: a model that needs a file names it and stops, while a model that writes edits
-        // names symbols of files that it has seen.
+        // Symbols count only in answers without edits: a model that needs a file names it and stops. A model that writes edits
+        // names symbols of files that it has.
         let with_symbols = turn.edits.is_empty() && turn.mode != Mode::Ask;
         let edited: Vec<&str> = turn.edits.iter().filter_map(|edit| edit.path.as_deref()).collect();
         let mut files = self.files_mentioned(&prose(reply), with_symbols);
