@@ -1,4 +1,4 @@
-//! What a key and a frame cost, in the app with a screen in memory: `cargo bench -p rhumb-bench --bench frames`.
+//! The time of a key press and of a frame, in the app with a screen in memory: `cargo bench -p rhumb-bench --bench frames`.
 //!
 //! The scenes are those of the table in the README: large repositories, a long transcript, a large review, an answer that streams in
 //! while the repository is indexed. As in the event loop, an event is handled and one frame of 160×50 is drawn; highlighting and all

@@ -323,7 +323,7 @@ impl ModelArgs {
         given.flatten().collect()
     }
 
-    /// The same as settings that take precedence over those of files and the environment.
+    /// The flags as settings that take precedence over those of files and the environment.
     pub fn overrides(&self) -> Overrides {
         Overrides {
             base_url: self.base_url.clone(),

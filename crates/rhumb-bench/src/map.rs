@@ -1,4 +1,4 @@
-//! `rhumb-bench map`: what the repo map of a repository costs: without a store, with one, after a change, and while a message is
+//! `rhumb-bench map`: the cost of the repo map of a repository: without a store, with one, after a change, and while a message is
 //! typed. The baseline is reading, parsing and querying the same files in the same run.
 
 use std::num::NonZeroUsize;
@@ -26,7 +26,7 @@ use crate::scratch_folder;
 const SMALL_BUDGET: usize = 1_024;
 const LARGE_BUDGET: usize = 8_192;
 
-/// Drafts of a message as it is typed, in order.
+/// Successive drafts of a message while it is typed.
 const DRAFTS: [&str; 6] = [
     "the cache",
     "the cache is stale after",

@@ -1,7 +1,7 @@
 //! Figures of the performance suite: the programs in `benches/` append them to a file, and `rhumb-bench compare` compares two files.
 //!
 //! A file has one JSON object on each line. The first line is a [`SuiteInfo`], the others are [`Measured`] values. A suite that ran
-//! several times has several values of each figure. The smallest value is what the machine can do, and the spread is its noise.
+//! several times has several values of each figure. The smallest value is the least disturbed one. The spread is the noise.
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -180,7 +180,7 @@ fn difference(old: Option<&Series>, new: Option<&Series>, named: &Measured) -> D
     Difference { suite, name, unit, old: best(old), new: best(new), change }
 }
 
-/// The spread of values of a run is its noise: for a change, all new values must be on one side of the old ones.
+/// The spread of the values of a run is the noise. A difference counts only if all new values are on one side of the old ones.
 fn change(old: &Series, new: &Series) -> Change {
     let (was, is) = (old.best.value, new.best.value);
     if is > was * (1.0 + TOLERANCE) && is > old.worst {

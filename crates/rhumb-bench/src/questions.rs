@@ -96,7 +96,7 @@ pub enum QuestionError {
 /// Reads questions. Blank lines are skipped.
 ///
 /// # Errors
-/// A line is not a question, or there is none. The first such line is reported.
+/// A line is not a question (the first such line is reported), or the text contains no question.
 pub fn questions(text: &str) -> Result<Vec<QuestionCase>, QuestionError> {
     let mut cases = Vec::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {

@@ -20,8 +20,8 @@ const MARKUP: [&str; 11] = ["astro", "ejs", "erb", "htm", "html", "jsx", "svelte
 const TAGS: [&str; 8] =
     ["&lt;p&gt;", "&lt;/", "&lt;br", "&lt;b&gt;", "&lt;li&gt;", "&lt;ul&gt;", "&lt;pre&gt;", "&lt;code&gt;"];
 
-/// Whether the text of these edits is HTML-escaped: it has entities, and none of the characters that they stand
-/// for.
+/// Whether the text of these edits is HTML-escaped: it has entities, and none of the characters that they
+/// encode.
 pub(crate) fn is_escaped(edits: &[Edit]) -> bool {
     let mut any = false;
     for edit in edits {

@@ -70,7 +70,7 @@
 //!
 //! # Main types
 //!
-//! | type | what it is |
+//! | type | contents |
 //! |---|---|
 //! | [`EditFormat`], [`FormatChoice`] | the formats, and which of them to parse |
 //! | [`EditStream`], [`parse`] | the parser, for a stream or a complete reply |

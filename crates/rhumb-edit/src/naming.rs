@@ -1,4 +1,4 @@
-//! Which file an edit means, and whether the name of a new file is doubtful.
+//! Determines the file of an edit, and whether the name of a new file is doubtful.
 //!
 //! A line above an edit that is the name of an existing file names that file, however odd it looks. Otherwise the
 //! form of the line decides.

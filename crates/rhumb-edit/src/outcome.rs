@@ -1,4 +1,4 @@
-//! The outcome of an edit. Reviews, reports and the next message to the model are made of it.
+//! The outcome of an edit, from which reviews, reports and the next message to the model are made.
 
 use std::fmt;
 

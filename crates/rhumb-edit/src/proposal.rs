@@ -68,7 +68,7 @@ impl Files for BTreeMap<String, Vec<u8>> {
     }
 }
 
-/// What happens to a file as a whole.
+/// The change of a file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileChange {
@@ -90,7 +90,7 @@ pub enum FileChange {
 pub struct FileProposal {
     /// The path under the root; the new path of a renamed file.
     pub path: String,
-    /// What happens to the file.
+    /// The change of the file as a whole.
     pub change: FileChange,
     /// The text in which the edits were located; `None` for a new file.
     pub base: Option<Arc<str>>,

@@ -207,7 +207,7 @@ pub(crate) enum Cause {
 }
 
 impl Cause {
-    /// What a reviewer should know of the refused edit.
+    /// The flag for a reviewer of the refused edit, if any.
     pub(crate) fn flag(&self) -> Option<Flag> {
         match self {
             Self::Incomplete => Some(Flag::Incomplete),
@@ -248,7 +248,7 @@ pub(crate) struct Difference {
     pub(crate) instead: Instead,
 }
 
-/// What the file has in place of a quoted line. Line numbers are 1-based.
+/// The lines of the file in place of a quoted line. Line numbers are 1-based.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Instead {
     /// The file has the quoted line elsewhere.

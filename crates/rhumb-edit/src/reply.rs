@@ -7,7 +7,7 @@ use crate::parse::heading::{Heading, HeadingKind};
 /// Maximum number of lines of a fence, below a sentence without a name, that is an example among whole files.
 const MAX_EXAMPLE_LINES: usize = 12;
 
-/// What happens to a line of a hunk.
+/// The kind of a line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LineKind {
     /// Quoted and kept.
@@ -23,7 +23,7 @@ pub enum LineKind {
 /// A line of a hunk, without terminator.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QuotedLine {
-    /// What happens to the line.
+    /// The kind of the line.
     pub kind: LineKind,
     /// The text as the model wrote it.
     pub text: String,
@@ -100,7 +100,7 @@ impl Hunk {
     }
 }
 
-/// What an edit changes in its file.
+/// The changes of an edit in the text of its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// A quoted location. Usually one reading; several if lines like `=======` in the code make it ambiguous where
@@ -108,11 +108,11 @@ pub enum Change {
     Hunk(Vec<Hunk>),
     /// The complete text of the file, by line.
     Whole(Vec<String>),
-    /// Nothing in the file (a deletion, a plain rename).
+    /// No change of the text (a deletion, a plain rename).
     Nothing,
 }
 
-/// What an edit does to its file as a whole.
+/// The action of an edit on its file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditAction {
     /// Changes it. A whole file or an empty quote also creates it.
@@ -144,9 +144,9 @@ pub struct Edit {
     pub heading: Option<usize>,
     /// The format of the edit.
     pub format: EditFormat,
-    /// What happens to the file.
+    /// The action on the file as a whole.
     pub action: EditAction,
-    /// What changes in the file.
+    /// The changes in the text of the file.
     pub change: Change,
     /// First and last line in the reply, 1-based, inclusive.
     pub reply_lines: (usize, usize),

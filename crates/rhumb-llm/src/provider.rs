@@ -128,7 +128,7 @@ pub struct Message {
     /// The images.
     #[serde(skip)]
     pub images: Vec<Image>,
-    /// Whether the server should cache the request up to and including this message, if it has to be told.
+    /// Whether to mark this message as the end of a prefix to cache, for servers that need such marks.
     pub cached: bool,
 }
 

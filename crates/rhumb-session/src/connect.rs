@@ -107,7 +107,7 @@ pub enum ConnectResponse {
     Servers(Vec<LocalServer>),
     /// The provider of the model to connect has no key.
     KeyMissing {
-        /// The provider; `None` if it cannot be told from the name of the model.
+        /// The provider; `None` if it cannot be derived from the name of the model.
         provider: Option<String>,
         /// The model, as it was typed.
         model: String,
@@ -132,7 +132,7 @@ pub struct ConnectRequest {
     pub provider: Option<String>,
     /// The requested model; may be empty.
     pub model: String,
-    /// What failed, as a sentence; may be empty.
+    /// The failure, as a sentence; may be empty.
     pub reason: String,
     /// Whether a message was not sent.
     pub is_for_message: bool,

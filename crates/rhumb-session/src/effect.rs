@@ -31,7 +31,7 @@ pub enum CodebaseQuestion {
     /// It is not.
     #[default]
     No,
-    /// It is, and the model must answer with what was found.
+    /// It is, and the model must answer from the passages in the request.
     Final,
     /// It is, and the model may request more of the repository.
     MayRequestMore,
@@ -54,7 +54,7 @@ pub struct RequestSpec {
     pub role: ModelRole,
     /// Earlier turns.
     pub history: Arc<Vec<Message>>,
-    /// In a follow-up, the messages of the same request so far. Otherwise what the user shared since the last answer.
+    /// In a follow-up, the messages of the same request so far. Otherwise the texts that the user shared since the last answer.
     pub exchange: Arc<Vec<Message>>,
     /// Passages of the repository that belong to the conversation.
     pub passages: Arc<Vec<ChunkLocation>>,
@@ -64,7 +64,7 @@ pub struct RequestSpec {
     pub codebase: CodebaseQuestion,
     /// The message that is being written or sent.
     pub draft: String,
-    /// The beginning of the answer, which the model is asked to continue; empty for a new answer.
+    /// The beginning of the answer, which the model has to continue; empty for a new answer.
     pub partial: String,
     /// The maximum cost; `None` without a limit.
     pub allowance: Option<Dollars>,
@@ -471,7 +471,7 @@ pub enum Response {
     Fetched(FetchResponse),
     /// The model servers on this machine.
     Servers(Vec<LocalServer>),
-    /// An effect failed that has no response of its own for that.
+    /// An effect failed that has no specific response for a failure.
     Failed {
         /// The kind of the effect.
         effect: EffectKind,

@@ -3,7 +3,7 @@
 //! A [`Session`] holds the transcript, the files in the chat, the proposals under review, the questions to the user and everything else
 //! that a front end shows. A front end calls one method for each action of the user. The method changes the state and returns
 //! [`Effect`]s: requests to read, send, write or run something. A host performs them and answers with [`Response`]s, which go to
-//! [`Session::handle`]. What the front end has to show or do once comes as a [`Notice`].
+//! [`Session::handle`]. A [`Notice`] is something that the front end has to show or do once.
 //!
 //! ```
 //! use rhumb_session::{Connection, Effect, Session};
@@ -15,7 +15,8 @@
 //! assert!(matches!(&effects[..], [Effect::Ask(request)] if request.draft == "Why does the build fail?"));
 //! ```
 //!
-//! [`context`] assembles a request: its sections in order, their tokens, and what is cut when they exceed the context window.
+//! [`context`] assembles a request: its sections in order with their tokens. It leaves sections out if the request exceeds the
+//! context window.
 //!
 //! # Limits
 //!
@@ -26,7 +27,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `state`, `start` | the session, and what it starts with |
+//! | `state`, `start` | the session, and the options at its start |
 //! | `transcript`, `question`, `notice` | messages and answers; questions to the user; notices to the front end |
 //! | `effect` | effects and responses |
 //! | `command` | slash commands: the table, parsing, completion, custom commands |

@@ -1,4 +1,4 @@
-//! Notices: what the session tells its front end besides the transcript.
+//! Notices to the front end: actions and texts that are not part of the transcript.
 //!
 //! A front end takes the notices after each call of the session ([`Session::take_notices`]) and shows each once. It may defer one,
 //! for instance while a dialog with unsaved input is open.

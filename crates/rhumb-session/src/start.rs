@@ -23,7 +23,7 @@ pub struct SessionStart {
     pub connection: Connection,
     /// The name of the root, for display.
     pub root: String,
-    /// The root, in which the editor starts.
+    /// The root, which is the working directory of the editor.
     pub folder: PathBuf,
     /// The editor of the settings.
     pub editor: Option<String>,

@@ -90,7 +90,7 @@ impl Session {
         self.transcript.extend(entries);
     }
 
-    /// Adds a status message to the transcript, before an answer of which nothing has arrived.
+    /// Adds a status message to the transcript. If the last entry is an answer without text, the message is inserted before it.
     pub fn report(&mut self, level: Level, text: impl Into<String>, hint: impl Into<String>) {
         let at = self.settled_entries();
         self.transcript.insert(at, Entry::status(level, text, hint));

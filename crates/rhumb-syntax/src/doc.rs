@@ -15,7 +15,7 @@ fn is_markup(line: &str) -> bool {
 /// Elixir's attribute for the documentation of a function.
 const ELIXIR_DOC: &str = "@doc";
 
-/// Substrings of the kinds of nodes that may stand between a comment and its definition. Elixir's attributes are unary operators.
+/// Substrings of the kinds of nodes that may occur between a comment and its definition. Elixir's attributes are unary operators.
 const ATTRIBUTES: [&str; 4] = ["attribute", "annotation", "decorator", "unary_operator"];
 
 /// Maximum number of previous siblings to visit: attributes and the lines of one comment.

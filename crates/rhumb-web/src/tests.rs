@@ -13,7 +13,7 @@ use url::Url;
 
 use super::*;
 
-/// What the server was asked for: path and headers.
+/// A request to the server: path and headers.
 type Seen = Arc<Mutex<Vec<(String, HeaderMap)>>>;
 
 struct Site {
@@ -90,7 +90,8 @@ fn endless() -> impl futures::Stream<Item = Result<Vec<u8>, std::io::Error>> {
     futures::stream::repeat_with(|| Ok(vec![b'x'; 10_000]))
 }
 
-/// A megabyte of nothing in a kilobyte, made by hand: stored blocks would not be small, so one run of a fixed code.
+/// A gzip stream of about a kilobyte that decompresses to a megabyte of zeros. It uses one block with fixed codes, because stored
+/// blocks are not compressed.
 fn gzip_of_zeros() -> Vec<u8> {
     // Header, then blocks with fixed codes: a literal zero, matches of length 258 at distance 1, and the end.
     let mut bits: Vec<bool> = vec![true, true, false];

@@ -141,7 +141,7 @@ fn exclude_file(root: &Root, top: &Path) -> Option<PathBuf> {
 
 /// Returns whether the rules hide the file `path` (relative to the root), which need not exist.
 ///
-/// As in git, rules in deeper folders win, and nothing inside an ignored folder can be re-included. Unlike in git, it
+/// As in git, rules in deeper folders take precedence, and nothing inside an ignored folder can be re-included. Unlike in git, it
 /// does not matter whether the file is tracked.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
     let below = Path::new(path);

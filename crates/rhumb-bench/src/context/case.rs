@@ -69,7 +69,7 @@ pub enum CaseError {
 /// Reads cases. Blank lines are skipped.
 ///
 /// # Errors
-/// A line is not a case, or there is none. The first such line is reported.
+/// A line is not a case (the first such line is reported), or the text contains no case.
 pub fn cases(text: &str) -> Result<Vec<CommitCase>, CaseError> {
     let mut cases = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

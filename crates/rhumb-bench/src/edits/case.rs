@@ -145,7 +145,7 @@ struct Facts {
 /// Reads the cases below a folder, in the order of their names.
 ///
 /// # Errors
-/// The folder or a case in it cannot be read, or there is none.
+/// The folder or a case in it cannot be read, or it contains no case.
 pub fn read(folder: &Path) -> Result<Vec<Case>, CorpusError> {
     let mut folders = entries(folder)?;
     folders.retain(|path| path.join("case.json").is_file());

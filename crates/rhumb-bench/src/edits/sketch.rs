@@ -16,7 +16,7 @@ pub(crate) const ROOT: &str = "/home/me/harbour";
 /// Placeholder in a stored line for a byte that is not UTF-8.
 pub(crate) const NOT_UTF8: char = '\u{f8e9}';
 
-/// What happens to a line.
+/// The change of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     Keep,

@@ -1,7 +1,7 @@
 //! How well a model programs: exercises with tests, in the layout of the public collections.
 //!
 //! An exercise is a folder with a `.meta/config.json` that names its files: those of the solution, which the model gets and may
-//! change; those of the tests, which it never sees; and an example. `.docs/` says what to program.
+//! change; those of the tests, which it never sees; and an example. `.docs/` has the task.
 
 mod exercise;
 mod test_runner;
@@ -27,7 +27,7 @@ use crate::run::turn::{TurnRequest, refused, turn};
 use crate::run::{BenchRun, TaskOutcome, keep, named, new_entry, of_a_turn, stop_on_signals, take_turn, whole_path};
 use crate::scratch_folder;
 
-/// What all exercises of a run share.
+/// The state that all exercises of a run share.
 struct ExerciseRun<'d> {
     args: &'d ExercisesBenchArgs,
     /// Test commands of the user, by language.

@@ -1,5 +1,5 @@
-//! How lazy a model is: methods that do not use their instance are to be moved out of their class. The task is cutting and pasting,
-//! and a body that comes back as a comment is found by counting syntax nodes.
+//! How lazy a model is: the task is to move a method that does not use its instance out of its class by cutting and pasting.
+//! A body that the model replaced by a comment is detected by counting syntax nodes.
 //!
 //! | module | contents |
 //! |---|---|
@@ -145,7 +145,7 @@ fn tell(args: &BuildRefactorArgs, found: &Found) -> Result<(), UserError> {
     print(&text)
 }
 
-/// What all tasks of a run share.
+/// The state that all tasks of a run share.
 struct RefactorRun<'d> {
     args: &'d RunRefactorArgs,
     /// The edit format of the oracle model.

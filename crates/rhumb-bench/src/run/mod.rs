@@ -62,7 +62,7 @@ pub(crate) struct BenchRun<'c, T> {
     before: Vec<TaskResult>,
     /// The selected tasks that are open.
     open: Vec<&'c T>,
-    /// What earlier parts of the run cost in dollars, including tasks that are not selected.
+    /// The cost of earlier parts of the run in dollars, including tasks that are not selected.
     spent: f64,
 }
 
@@ -227,7 +227,7 @@ impl<'c, T> Schedule<'c, T> {
         next
     }
 
-    /// Reserves a share of the budget for the next task. Idle workers get equal shares of what is not reserved.
+    /// Reserves a share of the budget for the next task. Idle workers get equal shares of the unreserved budget.
     fn with_share(&mut self, budget: Option<f64>) -> Option<(&'c T, Option<f64>)> {
         let left = budget.map(|budget| budget - self.spent - self.promised);
         if left.is_some_and(|left| left < COST_EPSILON) && !self.open.is_empty() {
@@ -381,7 +381,7 @@ pub(crate) fn new_entry(id: &str, language: &str) -> TaskResult {
     TaskResult { id: id.to_owned(), language: language.to_owned(), cost: Some(0.0), ..TaskResult::default() }
 }
 
-/// Adds the report of a turn. Returns an outcome if the turn says nothing about the model.
+/// Adds the report of a turn. Returns an outcome if the turn cannot be graded.
 pub(crate) fn take_turn(entry: &mut TaskResult, report: TurnReport, nth: usize) -> Option<TaskOutcome> {
     entry.tries = nth;
     entry.models.extend(report.models);

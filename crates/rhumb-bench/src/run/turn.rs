@@ -1,8 +1,8 @@
 //! One turn of a benchmark with a model, performed in a separate process.
 //!
 //! The process is a second run of `rhumb-bench` (the hidden command `turn`), which calls the library of the program. A process can be
-//! ended at its time limit together with all commands that it started, several can run at once, and a crash costs one task. What
-//! happened comes back as the events of `rhumb edit --json`, read as the type that printed them.
+//! ended at its time limit together with all commands that it started, several can run at once, and a crash costs one task. The
+//! process reports the turn as the events of `rhumb edit --json`, which are parsed into the type that printed them.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -77,7 +77,7 @@ pub(crate) struct TurnReport {
     pub(crate) seconds: f64,
 }
 
-/// Performs a turn in this process and prints its events: what the process that [`turn`] starts does.
+/// Performs a turn in this process and prints its events. The process that [`turn`] starts calls this.
 ///
 /// # Errors
 /// The request or the settings are wrong, or the turn fails.
@@ -189,7 +189,7 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
                 open = None;
                 report.spend(tokens, cost);
             }
-            // After checks the model is asked about what they found, otherwise about edits that could not be located.
+            // After checks, the follow-up is about their findings, otherwise about edits that could not be located.
             TurnEvent::Again { .. } => {
                 report.malformed += usize::from(!after_checks);
                 after_checks = false;
@@ -203,7 +203,7 @@ fn read(text: &str, end: End) -> Result<TurnReport, UserError> {
                 report.elided |= is_refused && is_flagged("elision");
             }
             TurnEvent::Shrunk { .. } => report.exhausted = true,
-            // An answer that the cap cut off does not show what the model can do.
+            // An answer that the cap cut off says nothing about the ability of the model.
             TurnEvent::CutByCap {} | TurnEvent::PastTheCap {} => report.no_money = true,
             TurnEvent::Failed { why } => failed = Some(why),
             TurnEvent::Checked { .. } => after_checks = true,

@@ -67,7 +67,7 @@ fn the_output_of_the_tests_goes_to_the_second_try() {
         return;
     }
     let folder = collection();
-    // What the model makes of the tests does not count.
+    // Changes of the model to the tests do not count.
     let cheat = whole("tides_test.py", "print('fine')\n");
     let server = ModelServer::start(vec![
         Step::reply(&(whole("tides.py", BAD) + &cheat)),

@@ -48,12 +48,12 @@ impl TaskFolder {
         bench(self.path(), &[&args[..], flags].concat())
     }
 
-    /// The same with a model server, where 100 input tokens cost a dollar.
+    /// `rhumb-bench refactor run` with a model server, where 100 input tokens cost a dollar.
     fn ask(&self, server: &ModelServer, flags: &[&str]) -> Command {
         self.ask_at("input_price = 10000.0\noutput_price = 0.0\n", server, flags)
     }
 
-    /// The same with other prices.
+    /// `rhumb-bench refactor run` with a model server and these prices.
     fn ask_at(&self, prices: &str, server: &ModelServer, flags: &[&str]) -> Command {
         let home = self.file("config/rhumb");
         fs::create_dir_all(&home).unwrap();

@@ -68,7 +68,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Applies pending changes of earlier replies. Changes of a file that is not what they were made for are left
+    /// Applies pending changes of earlier replies. Changes of a file whose text differs from their base are left
     /// out.
     pub(crate) fn add_pending(&mut self, standing: &[PendingFile]) {
         for PendingFile { file, commented } in standing {
@@ -270,7 +270,7 @@ impl<'a> Draft<'a> {
     }
 
     /// The file of an edit below a sentence that mentions one file, under a title that names another: the file that
-    /// the edit fits. If it fits both, the sentence wins, unless no other edit is under the title.
+    /// the edit fits. If it fits both, the sentence takes precedence, unless no other edit is under the title.
     fn either(&mut self, edit: &Edit, said: &str, title: &str, is_own: bool) -> Result<(String, bool), Refusal> {
         let names = [said, title].map(|name| FileRef::Written(name.to_owned()));
         let there = [said, title].map(|name| match self.index.resolve(name) {

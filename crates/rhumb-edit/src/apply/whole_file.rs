@@ -72,8 +72,8 @@ pub(crate) fn drops_tail(items: &[Item], old: usize) -> bool {
     gone >= MIN_LOST_TAIL_LINES && gone * 3 >= old
 }
 
-/// Refuses text that is not what the file contains: lines with diff signs, with line numbers, or without the tabs
-/// of the file.
+/// Refuses text that cannot be the content of the file: lines with diff signs, with line numbers, or without the
+/// tabs of the file.
 fn plain(old: &[&str], new: &[&str]) -> Result<(), Refusal> {
     let solid = |lines: &[&str]| lines.iter().filter(|line| !line.trim().is_empty()).count();
     let all = |lines: &[&str], has: fn(&str) -> bool| lines.iter().filter(|line| has(line)).count() == solid(lines);

@@ -15,7 +15,7 @@ use super::normalize::{LineClass, normalize};
 use super::similarity;
 use crate::apply::document::View;
 
-/// What happens to a quoted line.
+/// The kind of a quoted line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuoteKind {
     Keep,

@@ -1,4 +1,4 @@
-//! Normalized lines: what models lose or change when they quote is removed, so that equal lines compare equal.
+//! Normalized lines: differences that models introduce when they quote are removed, so that such lines compare equal.
 
 use std::borrow::Cow;
 
@@ -56,7 +56,7 @@ pub(crate) fn to_ascii(line: &str) -> String {
     out
 }
 
-/// What a line is. The cost of a skipped line depends on it.
+/// The kind of a line. The cost of a skipped line depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineClass {
     Blank,

@@ -12,7 +12,7 @@ use crate::reply::{Change, Edit, EditAction, LineKind};
 /// Number of non-blank lines after which a fence cannot become a block of another format.
 const UNDECIDED_LINES: usize = 2;
 
-/// What a fence may be.
+/// The possible kinds of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FenceRole {
     /// A whole file.

@@ -19,7 +19,7 @@ use patch::PatchBlock;
 use search_replace::SearchBlock;
 use unified::{DiffBlock, End, FileHeader};
 
-/// What a user interface may show while the reply arrives.
+/// The events for a user interface while the reply arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {
     /// A line outside of all edits.
@@ -83,7 +83,7 @@ impl ReplyBuilder {
     }
 }
 
-/// What the next line belongs to.
+/// The element to which the next line belongs.
 #[derive(Debug)]
 enum State {
     Outside,

@@ -11,7 +11,7 @@ use super::hunk::{Counts, Decision, ReviewHunk};
 use super::split;
 use crate::proposal::FileChange;
 
-/// What the accepted hunks make of a file.
+/// The result of the accepted hunks of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Composed {
     /// No hunk is accepted.
@@ -36,7 +36,7 @@ pub struct FileReview {
     /// The path that is written, if `path` is a link.
     #[serde(default)]
     pub stored_at: Option<String>,
-    /// What happens to the file.
+    /// The change of the file as a whole.
     pub change: FileChange,
     /// The text when the proposal was made; `None` if the file did not exist.
     #[serde(with = "crate::review::persist::text")]

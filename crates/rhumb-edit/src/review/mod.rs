@@ -41,7 +41,7 @@ pub struct HunkId {
     pub hunk: usize,
 }
 
-/// What a comment is about.
+/// The subject of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CommentTarget {
     /// The file with that index.

@@ -1,4 +1,4 @@
-//! What the map stores of the text of a file: its terms, and the lines that show its definitions.
+//! The digest of a file that the map stores: its terms, and the lines that show its definitions.
 
 use rhumb_syntax::{Definition, FileTags};
 

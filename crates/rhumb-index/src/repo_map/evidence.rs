@@ -75,7 +75,7 @@ pub struct SymbolEvidence {
     pub passage_in_file: f64,
     /// Number of lines.
     pub lines: u32,
-    /// Whether it is a field, a value, or a test that was not asked for.
+    /// Whether it is a field, a value, or a test although the request is not about tests.
     pub minor: bool,
     /// References from the chat: 1 divided by the number of files that define the name.
     pub from_chat: f64,

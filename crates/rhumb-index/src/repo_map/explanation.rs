@@ -115,12 +115,12 @@ pub struct Explanation {
     pub references: Vec<LocatedReference>,
 }
 
-/// A kind of evidence and what it adds to a score.
+/// A kind of evidence and its contribution to a score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contribution {
     /// The kind of evidence, as a phrase for users: `named in the message`.
     pub label: &'static str,
-    /// What it adds. Negative for evidence against.
+    /// The contribution to the score. Negative for evidence against.
     pub weight: f64,
 }
 

@@ -36,7 +36,7 @@ pub struct RepoMap {
     pub stats: MapStats,
     pub(crate) ranking: Arc<Ranking>,
     pub(crate) style: MapStyle,
-    /// What a larger budget would add, once computed.
+    /// The additions of a larger budget, once computed.
     pub(crate) growth: OnceLock<GrowthForecast>,
     /// The definitions in the text, by file.
     pub(crate) chosen: HashMap<u32, Vec<u32>>,
@@ -205,7 +205,7 @@ pub(crate) fn by_file(entries: &[MapEntry]) -> HashMap<u32, Vec<u32>> {
     chosen
 }
 
-/// What additional tokens would add to a map.
+/// The files and symbols that additional tokens would add to a map.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GrowthForecast {
     /// The additional tokens.
@@ -217,8 +217,8 @@ pub struct GrowthForecast {
 }
 
 impl RepoMap {
-    /// Computes what `step` more tokens would add, by building that map; the first result is kept. It takes as long as building the
-    /// map without ranking.
+    /// Computes the additions of `step` more tokens by building that map. The first result is kept. This takes as long as building
+    /// the map without ranking.
     pub fn forecast_growth(&self, step: usize, counter: &dyn TokenCounter) -> &GrowthForecast {
         self.growth.get_or_init(|| self.grown(step, counter))
     }

@@ -16,7 +16,7 @@ pub struct MapFile {
     pub path: String,
     /// Its definitions and references; empty for a file of an unknown language.
     pub tags: Arc<FileTags>,
-    /// What the map stores of its text; empty for a file that was not read.
+    /// The digest of its text; empty for a file that was not read.
     pub digest: Arc<Digest>,
 }
 
@@ -30,7 +30,7 @@ pub enum MapStyle {
     Outline,
 }
 
-/// What a map is built for.
+/// The request for which a map is built.
 #[derive(Debug, Clone, Default)]
 pub struct MapRequest {
     /// Files that the model gets completely: they influence the ranks and are left out of the map.

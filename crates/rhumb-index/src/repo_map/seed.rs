@@ -1,4 +1,4 @@
-//! The start of a ranking: what the request mentions, and the teleport vector.
+//! The start of a ranking: the mentions in the request, and the teleport vector.
 //!
 //! Each path or name that the request mentions has votes, which all files or definitions of that name share: a unique name decides, one
 //! with hundreds of definitions hardly counts. The plain words vote for the files that contain them.

@@ -34,7 +34,7 @@ const MAX_ITEMS: usize = 12;
 /// Maximum length of a name or path, in characters.
 const MAX_ITEM_CHARS: usize = 120;
 
-/// What a model proposes to search for, in addition to the words of a question.
+/// The search terms that a model proposes in addition to the words of a question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchPlan {
     /// Identifiers, the most likely first.

@@ -1,4 +1,4 @@
-//! The text of passages within a budget: what a model reads of a repository to answer a question.
+//! The text of passages within a budget: the code that a model gets with a question.
 //!
 //! Hits are widened to their chunks. Adjacent chunks of a file are joined, and the best are added until the budget is full. They are
 //! rendered in path order with line numbers, so that an answer can cite them. Later additions do not change earlier text, so that

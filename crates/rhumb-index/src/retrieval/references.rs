@@ -326,7 +326,7 @@ fn spans(definitions: &[Definition], entry: IndexedDefinition<'_>) -> Vec<(u32, 
     own.into_iter().chain(members).map(|definition| (definition.line, definition.end_line)).collect()
 }
 
-/// Whether a kind is a value or not code. What values use is not relevant.
+/// Whether a kind is a value or not code. References from values are not relevant.
 fn is_value(kind: SymbolKind) -> bool {
     use SymbolKind::{Constant, Field, Key, Module, Section, Selector, Variable};
     matches!(kind, Constant | Field | Key | Module | Section | Selector | Variable)

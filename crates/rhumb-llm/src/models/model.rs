@@ -172,9 +172,9 @@ pub struct Model {
     pub edit_format: EditFormat,
     /// Where the rules of the edit format are repeated.
     pub reminder: Reminder,
-    /// Whether it tends to omit code ("rest unchanged"), so that it is told not to.
+    /// Whether it tends to omit code ("rest unchanged"), so that the prompt forbids it.
     pub lazy: bool,
-    /// Whether it tends to do more than requested, so that it is told not to.
+    /// Whether it tends to do more than requested, so that the prompt forbids it.
     pub overeager: bool,
     /// The model for summaries. `None` for the model itself.
     pub weak: Option<String>,
@@ -242,9 +242,9 @@ pub struct ModelOverride {
     pub edit_format: Option<EditFormat>,
     /// Where the rules of the edit format are repeated: `none`, `user` or `system`.
     pub reminder: Option<Reminder>,
-    /// Whether it is told not to omit code.
+    /// Whether the prompt forbids omitting code.
     pub lazy: Option<bool>,
-    /// Whether it is told not to do more than requested.
+    /// Whether the prompt forbids doing more than requested.
     pub overeager: Option<bool>,
     /// The model for summaries.
     pub weak: Option<String>,

@@ -47,7 +47,7 @@ fn server_of(endpoint: &Endpoint) -> HttpProvider {
     HttpProvider::new(endpoint).unwrap().with_retry(retry).with_timeouts(timeouts)
 }
 
-/// The same server, without retries.
+/// A provider for this server, without retries.
 fn once(server: HttpProvider) -> HttpProvider {
     server.with_retry(RetryPolicy { tries: 1, ..RetryPolicy::default() })
 }
@@ -390,9 +390,9 @@ async fn a_closed_port_and_an_invalid_key_are_reported() {
     let address = listener_address(&base);
     let nothing_listens = Err(LlmError::NothingListens { address });
     let (end, events) = ask(&server(&base)).await;
-    // A local server that is not running does not start by itself.
+    // A local server that is not running will not start during retries.
     assert_eq!((&end, retries(&events)), (&nothing_listens, 0));
-    // The same with certificates of the system, and for the model list.
+    // An https address, which uses the certificates of the system, and the model list give the same error.
     let secure = server(&base.replace("http:", "https:"));
     assert_eq!(ask(&secure).await.0, nothing_listens);
     assert_eq!(server(&base).models().await.map(|_| ()), nothing_listens.map(|_| ()));

@@ -41,8 +41,8 @@ impl Session {
         vec![Effect::Fetch(FetchEffect::Image { path: path.to_owned(), pasted: false })]
     }
 
-    /// Reads the image if a pasted text is the path of one; `None` for other texts. If the file is not an image, the text is inserted
-    /// later.
+    /// Reads the image if a pasted text looks like the path of one; `None` for other texts. The text is inserted later if the file
+    /// is not an image.
     pub fn paste_image_path(&mut self, text: &str) -> Option<Vec<Effect>> {
         let path = text.to_owned();
         is_image_path(text).then(|| vec![Effect::Fetch(FetchEffect::Image { path, pasted: true })])

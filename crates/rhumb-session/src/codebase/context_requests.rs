@@ -16,7 +16,7 @@ use rhumb_index::retrieval::{ContextRequest, context_requests};
 /// Maximum number of chunks that the message after a search names. All of them are in the request.
 const MAX_NAMED: usize = 20;
 
-/// What happens when a model requests more of the repository.
+/// The policy for context requests of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextRequestPolicy {
@@ -25,7 +25,7 @@ pub enum ContextRequestPolicy {
     Ask,
     /// The request is answered.
     Always,
-    /// The model is not offered to request more.
+    /// The prompt does not offer context requests.
     Never,
 }
 
@@ -111,7 +111,7 @@ impl Session {
         self.search_more(more)
     }
 
-    /// Begins a round: searches for what the model requested, before it is asked again.
+    /// Begins a round: performs the requested search, before the request is sent again.
     fn search_more(&mut self, more: MoreContextRequest) -> Vec<Effect> {
         self.codebase.rounds += 1;
         let MoreContextRequest { wants, mode, request } = more;

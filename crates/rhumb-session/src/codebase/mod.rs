@@ -128,7 +128,7 @@ pub struct FoundPassages {
     pub locations: Vec<ChunkLocation>,
     /// For a question, definitions that are one reference away from the chunks.
     pub related: Vec<Related>,
-    /// What was done, as sentences for the user.
+    /// The performed steps, as sentences for the user.
     pub summary: Vec<String>,
     /// Failures.
     pub notes: Vec<Failure>,

@@ -1,4 +1,4 @@
-//! Questions about the whole repository: what is searched, what goes out, and what stays.
+//! Tests of questions about the whole repository: searches, requests, and the passages that the conversation keeps.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     effects
 }
 
-/// A question that is out, with one passage.
+/// A session whose request with one passage was sent.
 fn out() -> Session {
     let mut session = session();
     let order = searched(&session.send("@codebase how do ships moor?").1);

@@ -89,7 +89,7 @@ impl LastMatches {
 /// A label and its description.
 type Labelled = (String, String);
 
-/// The match of a name, its rank in the map or its list, and its position. The order is that of completions.
+/// The match of a name, its rank in the map or its list, and its position. Sorts in the order in which completions are shown.
 type RankedMatch = (FuzzyMatch, u32, usize);
 
 impl Completer {
@@ -543,7 +543,7 @@ mod tests {
         assert!(found(&session, "/add src/*").is_empty(), "a glob is whole as it is");
     }
 
-    /// A session that knows what its files define, and their map.
+    /// A session with indexed files and their map.
     fn mapped(files: &[(&str, &str)]) -> Session {
         let mut paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
         paths.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is being typed at the cursor, for completion: the name of a command, an argument, or a reference with `@`.
+//! The text at the cursor that can be completed: the name of a command, an argument, or a reference with `@`.
 
 use super::{Argument, CommandInfo, find_command};
 

@@ -144,7 +144,7 @@ impl Session {
     /// The built-in or custom command that has this name or is the only one that begins with it.
     ///
     /// # Errors
-    /// There is none, or more than one. The suggestion can also be one of `others`, the commands of the front end.
+    /// No command matches, or more than one does. The suggestion can also be one of `others`, the commands of the front end.
     pub fn find_any_command(&self, name: &str, others: &[&str]) -> Result<String, CommandError> {
         if self.lookups.commands.named(name).is_some() {
             return Ok(name.to_owned());

@@ -246,7 +246,7 @@ const ALIASES: [(&str, &str); 1] = [("themes", "theme")];
 /// The command with a name, or the only one whose name begins with it.
 ///
 /// # Errors
-/// There is none, or more than one.
+/// No command matches, or more than one does.
 pub fn find_command(name: &str) -> Result<&'static CommandInfo, CommandError> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own);
     if let Some(info) = COMMANDS.iter().find(|info| info.name == name) {

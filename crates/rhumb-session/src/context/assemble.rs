@@ -6,10 +6,10 @@
 //! - **instructions and example**: constant during a conversation;
 //! - **read-only files**: change when the user adds or drops one;
 //! - **repo map**: with the refresh modes `files` and `manual` it changes only with the files of the chat. In `auto` it follows
-//!   each message, which invalidates the cache of everything after it. After the history, it would be cached in no mode, because
-//!   the history grows with every turn;
-//! - **passages** that `@codebase` found: constant while questions follow each other, and new ones are added at the end. After
-//!   the history, they would be processed again for each turn, and they are larger than the history;
+//!   each message, which invalidates the cache of everything after it. If it came after the history, it would be cached in no
+//! mode, because   the history grows with every turn;
+//! - **passages** that `@codebase` found: new ones are added at the end, so a series of questions keeps the earlier ones. If they
+//! came after   the history, they would be processed again for each turn, and they are larger than the history;
 //! - **history**: grows at its end, and its beginning is summarized rarely;
 //! - **editable files**: change with every applied answer;
 //! - **exchange since**: rounds about edits that could not be located. The files have not changed, so a round costs only the new
@@ -82,7 +82,7 @@ pub struct ContextInputs<'a> {
     pub draft: &'a str,
     /// Whether the oldest turns may be left out if nothing else suffices. Reported as [`super::Omission::History`].
     pub may_drop_history: bool,
-    /// Whether secrets are sent as they are instead of masked.
+    /// Whether secrets are sent without masking.
     pub send_secrets: bool,
 }
 

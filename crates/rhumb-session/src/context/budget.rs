@@ -5,7 +5,7 @@ use rhumb_llm::models::Model;
 /// Maximum tokens reserved for the answer.
 const MAX_RESERVED_TOKENS: usize = 16_384;
 
-/// Step of the default budget of the map in tokens, so that it does not change with every key.
+/// Step of the default budget of the map in tokens, so that the budget does not change with every key.
 pub(super) const MAP_STEP_TOKENS: usize = 128;
 
 /// Share of passages in a request: about as much as the files of a question.
@@ -20,7 +20,7 @@ pub struct Window {
     pub known: bool,
 }
 
-/// The numbers in the error of a server about a request that was too large, in its own count.
+/// The token counts in a server's error about a too large request, as counted by the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Overflow {
     /// The counted tokens.
@@ -52,8 +52,8 @@ impl Window {
     }
 }
 
-/// Maximum input tokens of the next attempt after a server refused a request of `sent` tokens (by our count) as too large, for
-/// the `attempt`th time (1-based). The result is always less than `sent`.
+/// Maximum input tokens of the next attempt, after a server refused a request of `sent` tokens (by our count) as too large.
+/// `attempt` is the number of refusals so far (1-based). The result is always less than `sent`.
 ///
 /// With the numbers of the server, its limit is converted to our count, and reduced by a twentieth with each attempt, because
 /// the error of our count grows with the request. Without them it is a quarter less than `sent`.

@@ -1,6 +1,5 @@
-//! Chunks of the repository in a conversation, which the user interface calls passages: stored by location, cut from the current
-//! files, and written with line numbers
-//! as in `rhumb search --context`, so that an answer can cite them.
+//! Chunks of the repository in a conversation. The user interface calls them passages. They are stored by location, cut from the
+//! current files, and written with line numbers as in `rhumb search --context`, so that an answer can cite them.
 
 use std::cmp::Reverse;
 

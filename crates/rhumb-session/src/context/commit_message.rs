@@ -13,7 +13,7 @@ use rhumb_tokens::TokenCounter;
 /// Maximum length of the first line of a commit message in characters.
 pub(super) const MAX_SUBJECT_CHARS: usize = 72;
 
-/// Maximum tokens of the change, however large the window.
+/// Maximum tokens of the change, regardless of the window.
 const MAX_CHANGE_TOKENS: usize = 16_384;
 
 /// Maximum share of the request in the budget.
@@ -383,7 +383,7 @@ impl Symbols {
                 }
             }
         }
-        // A new or deleted member changes its class, whose name suffices.
+        // For a new or deleted member, the name of its class suffices.
         let says_more = |name: &String, of: &[String]| {
             let inner = format!("{name}{separator}");
             !of.iter().any(|other| other.starts_with(&inner))

@@ -17,8 +17,7 @@ const MAX_ANCHOR_LINES: usize = 10;
 const MAX_ANCHOR_CHARS: usize = 400;
 /// Maximum lines of preamble before the anchor.
 const MAX_PREAMBLE_LINES: usize = 3;
-/// Number of bytes at the end of the first part in which repetitions are recognized, or the length of the anchor if that is
-/// longer.
+/// Number of bytes at the end of the first part that are searched for repetitions. If the anchor is longer, its length is used.
 const TAIL_BYTES: usize = 1024;
 /// Additional bytes that are held back until the start of the new text is known.
 const HELD_BACK_BYTES: usize = 512;
@@ -35,8 +34,8 @@ pub fn continuation(partial: &str) -> Vec<Message> {
     vec![Message::new(Role::Assistant, partial), Message::new(Role::User, ask)]
 }
 
-/// The anchor: the end of `partial` with which the continuation begins, in whole lines (the last may be cut), enough to be
-/// distinct.
+/// The anchor: the end of `partial`, with which the continuation has to begin. It consists of whole lines (the last may be cut)
+/// with enough letters and digits to be distinct.
 fn anchor(partial: &str) -> &str {
     let text = partial.trim_end();
     let mut start = text.len();
@@ -130,8 +129,8 @@ fn tail_start(partial: &str, anchor: usize) -> usize {
     }
 }
 
-/// The byte offset after a line that opens a fence with a language. If a fence of that width is open, it is the same fence
-/// again, preceded by an announcement.
+/// The byte offset after a line that opens a fence with a language. If a fence of that width is open at the end of the first part,
+/// the model has announced the continuation and opened the same fence again.
 fn after_reopened_fence(text: &str, width: usize) -> Option<usize> {
     let opens = |line: &str| {
         let language = line.trim_start_matches('`');
@@ -147,9 +146,9 @@ fn after_reopened_fence(text: &str, width: usize) -> Option<usize> {
     None
 }
 
-/// The number of bytes at the beginning of `text` that repeat the end of `tail` from some line on: before the anchor at byte
-/// `anchor`, the anchor itself, or within it if the rest is distinctive. Blank lines at the beginning are ignored; blanks at
-/// the end of `tail` belong to the repetition if they are repeated.
+/// The number of bytes at the beginning of `text` that repeat the end of `tail`. The repetition may start before the anchor (byte
+/// offset `anchor`), at it, or within it if the rest of the anchor is distinctive. Blank lines at the beginning of `text` are
+/// ignored; blanks at the end of `tail` belong to the repetition if they are repeated.
 fn repeated(tail: &str, anchor: usize, text: &str) -> Option<usize> {
     let trimmed = tail.trim_end();
     let blanks = text.len() - text.trim_start().len();

@@ -20,7 +20,7 @@ pub struct Excerpt {
 }
 
 /// The text if it has at most `budget` tokens; else its beginning and its end, cut between lines if they are not too long, and
-/// a note that says how much is left out and where the whole text is saved. Only the note alone can exceed the budget.
+/// a note that says how much is left out and where the whole text is saved. The result exceeds the budget only if the note does.
 pub fn excerpt(text: &str, budget: usize, counter: &dyn TokenCounter, saved_as: Option<&str>) -> Excerpt {
     let count = counter.measure(text);
     if count.tokens + count.error <= budget {

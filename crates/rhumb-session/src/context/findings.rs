@@ -29,7 +29,7 @@ pub struct Finding {
     pub outlines: Vec<(String, String)>,
 }
 
-/// The message about findings, after changes of the model were `written` or at the request of the user.
+/// The message about findings. `written` is set if the check followed a write; otherwise the user requested it.
 pub fn findings(found: &[Finding], written: bool) -> String {
     let mut text = match (written, found.len()) {
         (true, 1) => "Your changes were written, and a check of the result found something.".to_owned(),

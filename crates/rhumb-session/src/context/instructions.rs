@@ -1,8 +1,8 @@
 //! The instructions: the task, the rules of the edit format with an example, and the reminder after the message.
 //!
 //! The example is part of the instructions, or sent as a conversation, depending on the model ([`example_as_turns`]): a capable model
-//! understands the example in the instructions, while an invented conversation can mislead it; a small model imitates best what
-//! it seems to have written before. As a conversation it costs about 30 tokens more.
+//! understands the example in the instructions, while an invented conversation can mislead it; a small model best imitates a text
+//! that appears to be its earlier answer. As a conversation the example costs about 30 tokens more.
 
 use super::mode::{Mode, Task, UserEnvironment};
 use super::prompts::{Prompts, Values, fill};
@@ -99,7 +99,7 @@ fn weaknesses(task: &Task, model: &Model) -> impl Iterator<Item = &'static str> 
 fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
     let known = prompts.placeholders("surroundings");
     let any = values.iter().any(|(name, value)| value.is_some() && known.contains(name));
-    // A custom text without placeholders is sent as it is.
+    // A custom text without placeholders is sent unchanged.
     if any || known.is_empty() {
         fill(prompts.text("surroundings"), values).trim_end().to_owned()
     } else {
@@ -110,7 +110,7 @@ fn surroundings_section(prompts: &Prompts, values: &Values<'_>) -> String {
 fn example(task: &Task, prompts: &Prompts, values: &Values<'_>) -> Example {
     let answer = fill(prompts.text(&format!("example-{}", task.edit_format.name())), values);
     let answer = match answer.split_once("\n\n") {
-        // The editor model writes nothing but edits.
+        // The editor model writes only edits.
         Some((_, edits)) if task.mode == Mode::Editor => edits.to_owned(),
         _ => answer,
     };

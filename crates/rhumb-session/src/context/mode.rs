@@ -30,7 +30,7 @@ impl Mode {
     /// The modes that can be chosen, in the order of the help.
     pub const CHOICES: [Self; 5] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Help];
 
-    /// The modes that a key cycles through. Questions about the program are asked one at a time with `/help`.
+    /// The modes that a key cycles through. [`Mode::Help`] is not among them: `/help` asks one question at a time.
     pub const CYCLE: [Self; 4] = [Self::Code, Self::Ask, Self::Architect, Self::Context];
 
     /// The mode after this one in [`Mode::CYCLE`].

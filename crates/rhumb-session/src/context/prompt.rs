@@ -78,7 +78,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// What it is.
+    /// The title, for a file or an image with its kind.
     pub fn label(&self) -> String {
         let kind = match &self.kind {
             SectionKind::ReadOnlyFile(_) => " (read-only)",

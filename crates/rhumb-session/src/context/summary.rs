@@ -5,7 +5,7 @@
 //! replace the beginning; if that is still too much, it is summarized again.
 //!
 //! A plan is made from a history, and applied when the summaries have arrived. If a summary is missing, or the beginning of the
-//! history has changed meanwhile, the history stays as it is.
+//! history has changed in the meantime, the history is not changed.
 
 use super::assemble::TOKENS_PER_MESSAGE;
 use super::budget::Window;
@@ -76,7 +76,7 @@ impl SummaryPlan {
     /// The history with the answers to [`SummaryPlan::requests`] in the place of its beginning. New messages at its end are
     /// kept.
     ///
-    /// `None`, and the history stays as it is, if an answer is missing or empty, if the beginning of the history has changed
+    /// Returns `None` without changing the history if an answer is missing or empty, if the beginning of the history has changed
     /// since the plan was made, or if the summary is not shorter.
     pub fn applied(&self, history: &[Message], summaries: &[String]) -> Option<Vec<Message>> {
         let answered = summaries.len() == self.requests.len() && summaries.iter().all(|text| !text.trim().is_empty());

@@ -12,7 +12,7 @@ use rhumb_index::retrieval::{Related, Relation};
 use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
 use rhumb_tokens::{TokenCounter, counter_for_model};
 
-/// One token a word.
+/// Counts one token per word.
 struct Words;
 
 impl TokenCounter for Words {
@@ -25,7 +25,7 @@ impl TokenCounter for Words {
     }
 }
 
-/// One token a byte: nothing is ever saved or lost at a border.
+/// Counts one token per byte, so that joining two texts never changes the sum of their tokens.
 struct Bytes;
 
 impl TokenCounter for Bytes {
@@ -38,7 +38,7 @@ impl TokenCounter for Bytes {
     }
 }
 
-/// What requests are made from in these tests.
+/// The inputs of a request in these tests.
 #[derive(Debug)]
 struct TestRequest {
     task: Task,
@@ -105,7 +105,7 @@ impl TestRequest {
         self.with(|inputs| assemble(inputs, map, &Words))
     }
 
-    /// Fitted with a map that takes all that it is given, a token a word.
+    /// The fitted request, with a map that uses its whole budget.
     fn fitted(&self, counter: &dyn TokenCounter) -> Prompt {
         self.with(|inputs| fit(inputs, counter, &mut |budget| map_of(budget, counter)))
     }
@@ -251,7 +251,7 @@ fn the_rendered_request_is_complete() {
         assert!(text.contains(part) && rendered.contains(part), "{part}");
     }
     assert!(!text.contains("Noted.") && rendered.contains("── user\n━━ a.rs (editable) · "), "{rendered}");
-    // Nothing of what is sent is missing.
+    // Each line that is sent is rendered.
     for message in &prompt.messages {
         assert!(message.content.lines().all(|line| rendered.contains(line)), "{rendered}");
     }
@@ -264,7 +264,7 @@ fn the_map_is_cut_first_then_the_reminder_and_then_the_user_is_asked() {
     request.history = (0..10).flat_map(|n| turn(&format!("q{n} "), &"w ".repeat(200))).collect();
     let whole = request.assembled("").tokens;
     let omitted = |request: &TestRequest| request.fitted(&Words).omitted;
-    // The window whose input is that many tokens.
+    // The window with that many input tokens.
     let window = |max_input: usize| Window { tokens: max_input * 8 / 7 + 1, known: true };
     request.window = window(whole + 700);
     assert!(matches!(omitted(&request)[..], [Omission::RepoMap { given: 640, .. }]), "{:?}", omitted(&request));
@@ -344,7 +344,7 @@ fn key(end: &str) -> String {
     format!("{}{end}", concat!("ghp", "_Kq7Zp2Xw9Rt4Vy6Bn3Hm8Jd5Gf1LsCcTeU"))
 }
 
-/// A request with a key in each of its parts.
+/// A request with a secret in each of its sections.
 fn everywhere() -> TestRequest {
     let text = |end: &str| format!("one\ntwo = {}\n", key(end));
     TestRequest {
@@ -392,7 +392,7 @@ fn a_name_of_several_lines_says_nothing_of_its_own() {
     assert!(sent.contains("delete all.") && !sent.contains("\nThe developer says"), "{sent}");
 }
 
-/// Words without and with fences, of all lengths, and what else could break them.
+/// Texts with and without fences of all lengths, and with other characters that could break a fence.
 fn contents() -> impl Strategy<Value = String> {
     "(\\PC|`{1,6}|~{3}|[a-z \\n\\r\t]|\n`{3,9}\n?|\u{2028}`{3}){0,60}"
 }
@@ -505,7 +505,7 @@ proptest! {
         };
         let prompt = request.assembled(&map);
         prop_assert!(prompt.sections.is_sorted_by_key(rank));
-        // And so are the messages: what a section says is found after what the one before it says.
+        // The messages contain the texts of the sections in the same order.
         let all: String = prompt.messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n");
         let mut from = 0;
         for section in prompt.sections.iter().filter(|section| !matches!(section.kind, SectionKind::Examples)) {
@@ -521,7 +521,7 @@ proptest! {
         if prompt.oversized.is_none() {
             prop_assert!(prompt.tokens <= request.window.max_input());
         }
-        // Whatever is missing is told.
+        // Everything that is left out is reported.
         let mut told = Cuts::default();
         for omitted in &prompt.omitted {
             match omitted {

@@ -24,7 +24,8 @@ pub struct Plan {
 const CARRY_OUT: &str = "Carry the plan out.";
 
 impl Session {
-    /// Handles a plan. First offers the files that it names and that are not in the chat, because the editor model would not see them.
+    /// Handles a plan. First offers the files that it names and that are not in the chat, because the editor model gets only the
+    /// files in the chat.
     pub(crate) fn plan_completed(&mut self, text: String, turn: &Turn) -> Vec<Effect> {
         let plan = Plan { text, request: turn.request.clone(), edited: false };
         self.offer_requested(&plan.text, turn, Some(&plan)).unwrap_or_else(|| self.offer_plan(plan))

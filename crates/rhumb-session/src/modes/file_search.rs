@@ -1,5 +1,5 @@
-//! Context mode: the model names the files that a task needs, gets their text, and names them again until the list no longer
-//! changes. Then the user decides.
+//! Context mode: the model lists the files that a task needs. Each further request contains the text of the listed files and
+//! requests the list again, until the list no longer changes. Then the user decides.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Modes: how the mode of a message changes its request and what happens with the answer.
+//! Modes: how the mode of a message changes its request and how the answer is handled.
 
 pub(super) mod architect;
 mod file_search;
@@ -26,7 +26,7 @@ pub struct ModeRules {
     pub mentions: MentionPolicy,
     /// Whether plans are carried out without a question.
     pub accept_plan: bool,
-    /// What happens if the model requests more context of the repository.
+    /// The policy for context requests of the model.
     pub more: ContextRequestPolicy,
     /// The maximum number of such requests for one question.
     pub more_rounds: usize,
@@ -34,7 +34,7 @@ pub struct ModeRules {
     pub reads_pages: bool,
 }
 
-/// What happens when a message or an answer mentions a file that is not in the chat.
+/// The policy for files that a message or an answer mentions and that are not in the chat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MentionPolicy {
@@ -43,7 +43,7 @@ pub enum MentionPolicy {
     Ask,
     /// The file is added.
     Add,
-    /// Nothing.
+    /// The file is not added.
     Ignore,
 }
 
@@ -126,7 +126,7 @@ impl Session {
         (Ok(format!("mode {}: {}", self.modes.mode, description(self.modes.mode))), self.measure())
     }
 
-    /// What the user types to send this message in this mode.
+    /// The input that sends this message in this mode.
     pub(super) fn as_typed(&self, message: &str, mode: Mode) -> String {
         if mode == self.modes.mode || mode == Mode::Editor { message.to_owned() } else { format!("/{mode} {message}") }
     }
@@ -172,7 +172,7 @@ impl Session {
         last.unwrap_or(self.modes.mode)
     }
 
-    /// Adapts a request that continues the last request of the user to the mode of that.
+    /// Adapts a request that continues the last request of the user to the mode of that request.
     pub(super) fn as_follow_up(&self, spec: RequestSpec) -> RequestSpec {
         let mode = self.last_mode();
         let mut spec = self.apply_mode(spec, mode);

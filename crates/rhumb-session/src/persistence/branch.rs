@@ -14,7 +14,7 @@ impl Session {
         self.clear_history()
     }
 
-    /// The files that leave the chat when all are dropped: all except those that every chat starts with.
+    /// The files that `/drop` without names removes: all except those that every chat starts with.
     pub(crate) fn files_to_drop(&self) -> Vec<&str> {
         let stays = |file: &ChatFile| file.read_only && self.chat_files.is_initial(&file.path);
         self.chat_files.files().iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
@@ -112,12 +112,12 @@ impl Session {
             self.withdraw_offers();
             self.forget_mentioned();
             self.detach_checks();
-            // The queue may have waited for the review, and its messages may be about turns that were removed.
+            // Queued messages may be about removed turns, so they are not sent without the user.
             self.hold_queue();
             self.forget_summary();
             *self.proposals.retries_mut() = EditRetries::closed();
         }
-        // The review belongs to a removed turn. It is discarded only if the previous session has it saved.
+        // The review belongs to a removed turn. It is discarded only if it is saved with the previous session.
         if is_cut && self.persistence.is_on && !self.proposals.review().is_empty() {
             self.proposals.discard_review();
             self.report(Level::Info, "The review stays in the previous session.", "");

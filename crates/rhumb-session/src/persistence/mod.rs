@@ -25,7 +25,7 @@ pub use resume::{Speaker, last_messages};
 pub use saved::{SavedSession, SessionChange, SessionLine, StoredSession, UnsavedChanges};
 pub use unfinished::UnfinishedWork;
 
-/// Which earlier session is meant.
+/// Identifies an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionSelector {
     /// The session that changed last, other than the open one.
@@ -62,7 +62,7 @@ pub enum PersistenceEffect {
     Rename(i64, String),
     /// Load an earlier session.
     Resume {
-        /// Which.
+        /// The session to load.
         selector: SessionSelector,
         /// Whether a new session starts with its contents. The loaded one stays unchanged.
         fork: bool,
@@ -141,7 +141,7 @@ pub enum PersistenceResponse {
     Failed(Failure),
 }
 
-/// What a question about sessions is about.
+/// The subject of a question about sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersistenceQuestion {
     /// Fork the session with this number, which another process has open?
@@ -150,7 +150,7 @@ pub enum PersistenceQuestion {
     Replace(TextFile),
 }
 
-/// The identity of the session in the database, and what is saved of it.
+/// The identity of the session in the database, and the state of saving.
 #[derive(Debug, Default)]
 pub struct Persistence {
     /// The name that the user gave the session; empty without one.

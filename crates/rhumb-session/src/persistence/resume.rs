@@ -64,7 +64,7 @@ impl Session {
         vec![Effect::Persist(PersistenceEffect::Resume { selector, fork })]
     }
 
-    /// Whether something runs that belongs to this session, which can then not be left. Tells the user what it is.
+    /// Whether a turn or an effect of this session runs, so that the session cannot be left now. If so, reports it.
     pub(super) fn warn_if_busy(&mut self) -> bool {
         if self.turns.is_running() {
             self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then try again.");
@@ -84,12 +84,13 @@ impl Session {
         self.unsaved_changes().map(Effect::Persist).into_iter().collect()
     }
 
-    /// An earlier session was loaded: replaces this one by it.
+    /// Replaces this session by an earlier one that was loaded.
     pub(super) fn resumed(&mut self, session: SavedSession, fork: bool) -> Vec<Effect> {
         if self.warn_if_busy() {
             return vec![Effect::Persist(PersistenceEffect::CancelResume)];
         }
-        // A session without a conversation has only status messages and the files of the command line, which are taken along.
+        // A session without a conversation has only status messages and the files of the command line, which the resumed session
+        // gets too.
         let is_fresh = !self.has_conversation();
         let mut effects = self.save_changes();
         let status_messages = self.transcript.replace(session.transcript);

@@ -1,4 +1,4 @@
-//! What is saved of a session: the changes since the last save, their form in the database, and the loaded session.
+//! The saved parts of a session: the changes since the last save, their form in the database, and the loaded session.
 //!
 //! A session is stored as rows of text: each entry of the transcript and each other part is JSON. A part that cannot be read is
 //! reported, and the rest is used: a partly restored session is better than none.

@@ -1,4 +1,5 @@
-//! The messages about unfinished work, on leaving and at the next start: what is undecided in the saved session, and how to resume it.
+//! The messages about unfinished work, on leaving and at the next start: they name the undecided hunks and the unsent message, and
+//! say how to resume the session.
 
 use crate::state::Session;
 use crate::transcript::{Entry, Level};

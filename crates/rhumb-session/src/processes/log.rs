@@ -70,7 +70,7 @@ impl RunLog {
         self.revision += 1;
     }
 
-    /// The run ended: its final output replaces the output so far.
+    /// Ends the log: the final output of the run replaces the output so far.
     pub(super) fn end(&mut self, state: RunState, output: &str, seconds: u64) {
         self.lines.clear();
         self.open_line.clear();

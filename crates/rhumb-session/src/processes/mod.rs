@@ -1,4 +1,4 @@
-//! Commands that run beside the conversation: the user's own, tests and linters, and those that the model suggested.
+//! Commands that run during the conversation: the user's own, tests and linters, and those that the model suggested.
 //!
 //! A *job* is one command, or a check of several steps. Each command of a job is a *run*, with its own log and a card in the
 //! transcript. Esc stops the job that was started last.
@@ -28,7 +28,7 @@ pub enum RunEffect {
         job: u64,
         /// The command.
         line: CommandLine,
-        /// Who wrote it.
+        /// The author of the command.
         origin: Origin,
     },
     /// Check files.
@@ -42,24 +42,24 @@ pub enum RunEffect {
     Stop(u64),
 }
 
-/// Who wrote a command. It determines the environment of the command.
+/// The author of a command. It determines the environment of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// The developer, directly or in trusted settings.
+    /// The user, directly or in trusted settings.
     Developer,
-    /// The model; the developer approved it.
+    /// The model; the user approved it.
     Model,
 }
 
-/// Whether a kind of check runs.
+/// Whether checks of a kind are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckMode {
-    /// It does not run.
+    /// They are not run.
     #[default]
     Off,
     /// The settings decide.
     FromSettings,
-    /// It runs.
+    /// They are run.
     On,
 }
 
@@ -145,7 +145,7 @@ pub enum RunResponse {
 pub struct SharedText {
     /// A title of one line.
     pub title: String,
-    /// The text as the model gets it.
+    /// The text for the model.
     pub text: String,
     /// The number of its tokens.
     pub tokens: usize,
@@ -228,18 +228,18 @@ impl CommandRun {
     }
 }
 
-/// What happens with the outcome of a job.
+/// Determines how the outcome of a job is used.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
-    /// The developer's own command: its output is offered to the model.
+    /// The user's own command: sharing its output with the model is offered.
     Run(RepeatedCheck),
     /// A git command: its output is never sent.
     Git,
-    /// A command that the model suggested: its output is offered.
+    /// A command that the model suggested: sharing its output is offered.
     Suggested,
-    /// Checks that the developer asked for: the findings are offered.
+    /// Checks that the user requested: sharing the findings is offered.
     Check(RepeatedCheck),
-    /// Checks after a write: the findings are sent or offered.
+    /// Checks after a write: the findings are sent, or sharing them is offered.
     Verify(Verification),
 }
 
@@ -267,11 +267,11 @@ pub struct Processes {
     pub suggestions: bool,
     /// How often findings of checks are sent to the model without a question, for one request.
     pub max_rounds: usize,
-    /// The failed check that the developer shared last: the next request is about it.
+    /// The failed check that the user shared last: the next request is about it.
     pub(super) shared_check: Option<RepeatedCheck>,
     /// The files that were written in this session.
     pub(super) written: Vec<String>,
-    /// The files that one request writes, with their texts before.
+    /// The files that one request writes, with their texts before the request.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
     jobs: Vec<Job>,
     last_job: u64,
@@ -312,7 +312,7 @@ impl Processes {
 }
 
 impl Session {
-    /// Runs a command line of the developer.
+    /// Runs a command line of the user.
     pub fn run_line(&mut self, line: String) -> Vec<Effect> {
         let recheck = RepeatedCheck { line: Some(line.clone()), ..RepeatedCheck::default() };
         self.begin_command(Purpose::Run(recheck), CommandLine::Shell(line), Origin::Developer)

@@ -30,7 +30,7 @@ impl Session {
             let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
             let first: String = visible.chars().take(MAX_TITLE_CHARS).collect();
             let shown = if first == line { first } else { format!("{first} …") };
-            // In the title, because the answer may be out of sight. Tests that run now do not test the edits.
+            // The title says it, because the answer may not be visible. Tests that run now do not test the edits.
             let unwritten = if edits { " (its edits are not written yet)" } else { "" };
             let title = format!("The model suggests a command{unwritten}. Run it? {shown}");
             let text = line.clone();

@@ -41,7 +41,7 @@ pub struct Findings {
     files: Vec<String>,
     /// The request that the findings belong to; empty without one.
     request: String,
-    /// The check to repeat, if the developer asked for it.
+    /// The check to repeat, if the user requested it.
     recheck: Option<RepeatedCheck>,
 }
 
@@ -74,9 +74,9 @@ impl Session {
         }
     }
 
-    /// Starts the checks that the settings ask for after a write, and a failed check that the request is to fix.
+    /// Starts the checks that the settings require after a write, and repeats a failed check that the request is to fix.
     pub(crate) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
-        // Earlier findings may not hold for the files as they are now.
+        // Earlier findings may not hold for the current files.
         self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Fix(_))));
         for path in paths {
             if !self.processes.written.contains(path) {
@@ -106,8 +106,8 @@ impl Session {
         self.begin_check(Purpose::Verify(verification), check)
     }
 
-    /// The written files with their texts before the request. After a fix also the other files of the request, as one that the fix did
-    /// not touch may still be faulty.
+    /// The written files with their texts before the request. After a fix also the other files of the request, because a file that
+    /// the fix did not touch may still be faulty.
     fn files_to_check(&self, paths: &[String]) -> Vec<(String, Option<Arc<str>>)> {
         let bases = &self.processes.bases;
         let base = |path: &String| bases.iter().find(|(known, _)| known == path).and_then(|(_, base)| base.clone());
@@ -156,12 +156,12 @@ impl Session {
         self.chat_files.files().iter().filter(|file| !file.read_only).map(|file| file.path.clone()).collect()
     }
 
-    /// Keeps the findings of running checks from being sent without a question, as the conversation changes.
+    /// Prevents the findings of running checks from being sent without a question, because the conversation changes.
     pub(crate) fn detach_checks(&mut self) {
         self.turns.next_number();
     }
 
-    /// The checks after a write are done.
+    /// Handles the end of the checks after a write.
     pub(super) fn verification_done(&mut self, verification: Verification, outcome: JobOutcome) -> Vec<Effect> {
         let JobOutcome { shared: Some(found), failed: true, stopped: false, files, .. } = outcome else {
             if !outcome.failed && !outcome.stopped {
@@ -226,7 +226,7 @@ impl Session {
         vec![Effect::Ask(Box::new(spec))]
     }
 
-    /// A check that the developer asked for is done: offers its findings, or reports that it passed.
+    /// Handles the end of a check that the user requested: offers its findings, or reports that it passed.
     pub(super) fn check_done(&mut self, outcome: JobOutcome, recheck: RepeatedCheck) {
         if outcome.stopped {
             return;
@@ -268,7 +268,7 @@ impl Session {
         self.question(Question { subject: Subject::Process(ProcessSubject::Fix(findings)), title, text, choices });
     }
 
-    /// Offers to share the output of a command, if there is any, and to have a failure of the developer's own command fixed.
+    /// Offers to share the output of a command, if there is any, and to have a failure of the user's own command fixed.
     pub(super) fn offer_output(&mut self, outcome: JobOutcome, recheck: Option<RepeatedCheck>) {
         let Some(shared) = outcome.shared else { return };
         let recheck = recheck.filter(|_| outcome.failed && !outcome.stopped);
@@ -304,7 +304,7 @@ impl Session {
         }
     }
 
-    /// Sends findings as the user wishes. Offers them again if nothing can be sent now.
+    /// Sends findings that the user agreed to send. Offers them again if nothing can be sent now.
     fn send_for_fix(&mut self, findings: Findings) -> Vec<Effect> {
         if self.turns.is_running() || !self.model.is_connected() {
             let (text, hint) = if self.turns.is_running() {
@@ -317,7 +317,7 @@ impl Session {
             return Vec::new();
         }
         if findings.recheck.is_some() {
-            // The fix of a check that the developer asked for is compared with the files as they are now.
+            // The fix of a check that the user requested is compared with the current files.
             let retries = self.proposals.retries_mut();
             (retries.repairs, retries.recheck) = (0, findings.recheck.clone());
             self.processes.bases.clear();

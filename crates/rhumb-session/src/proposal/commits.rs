@@ -66,7 +66,7 @@ impl OwnChanges {
 /// How accepted hunks are committed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CommitRequest {
-    /// The request of the developer.
+    /// The request of the user.
     pub request: String,
     /// What happens to the user's own changes of the files.
     pub own_changes: OwnChanges,
@@ -92,7 +92,7 @@ pub enum GitEffect {
     },
     /// Show the changes written since the last message.
     Diff,
-    /// Make pending commits without waiting for their messages, because the program ends. It has no separate response.
+    /// Make pending commits without waiting for their messages, because the program ends. This effect has no response.
     FlushPendingCommits,
 }
 

@@ -1,5 +1,5 @@
-//! The edits of an answer come under review, and refused edits are retried: they are sent back to the model without a question a limited
-//! number of times, and after that when the user asks for it.
+//! Adds the edits of an answer to the review, and retries refused edits: sends them back to the model without a question a limited
+//! number of times, and after that if the user requests it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
 
-/// The answers to one request of the developer, and the retries so far.
+/// The answers to one request of the user, and the retries so far.
 #[derive(Debug, Default)]
 pub(crate) struct EditRetries {
     /// The answers whose edits are under review, oldest first.
@@ -22,13 +22,13 @@ pub(crate) struct EditRetries {
     answers: Vec<usize>,
     /// How often refused edits were sent back.
     count: usize,
-    /// Whether retries need the user.
+    /// Whether a retry must be requested by the user.
     is_closed: bool,
     /// Whether the last answer may be followed by a retry: a retry without edits ends the retries.
     may_continue: bool,
     /// The outcomes before the last retry.
     last_outcomes: Vec<Outcome>,
-    /// Refused edits that the next answer is not about.
+    /// Refused edits that the next answer does not correct.
     other_refused: Vec<Outcome>,
     /// The changes to which the first of the answers is applied.
     pending: PendingChanges,
@@ -39,18 +39,18 @@ pub(crate) struct EditRetries {
 }
 
 impl EditRetries {
-    /// Without further retries.
+    /// The state without further retries.
     pub(crate) fn closed() -> Self {
         Self { is_closed: true, ..Self::default() }
     }
 
-    /// For a new request, which is about a failed check if there is one.
+    /// The state for a new request, which is to fix the failed check if there is one.
     pub(crate) fn about(recheck: Option<RepeatedCheck>) -> Self {
         Self { recheck, ..Self::default() }
     }
 
-    /// The user sent feedback on the same request: the next answer may correct the edits that are still refused, and retries are counted
-    /// from the start.
+    /// Handles feedback of the user on the same request: the next answer may correct the edits that are still refused, and the
+    /// count of retries starts again at zero.
     pub(super) fn restart(&mut self, refused: Vec<Outcome>) {
         (self.count, self.repairs, self.is_closed) = (0, 0, false);
         self.forget_replies();
@@ -58,7 +58,7 @@ impl EditRetries {
         self.pending.refused = refused;
     }
 
-    /// The edits of the answers are decided: the next answer is applied to the files as they are now.
+    /// Handles the decision on all edits of the answers: the next answer is applied to the current files.
     pub(super) fn forget_replies(&mut self) {
         self.replies.clear();
         self.answers.clear();
@@ -91,7 +91,7 @@ impl Session {
         vec![Effect::Propose { request, pending, earlier, reply, answers, files }]
     }
 
-    /// A proposal arrived. Files of earlier proposals that it does not touch stay under review.
+    /// Handles a new proposal. Files of earlier proposals that it does not touch stay under review.
     pub(crate) fn proposed(&mut self, request: String, proposal: Proposal) -> Vec<Effect> {
         let message = context::refusals(&proposal.outcomes);
         let (outcomes, repeated) = (proposal.outcomes.clone(), proposal.repeated.clone());
@@ -142,7 +142,7 @@ impl Session {
         self.report(Level::Warning, text.join(" "), "The review shows the reason and the nearest places.");
     }
 
-    /// Sends a message about refused edits, unless that was done too often or something else runs.
+    /// Sends a message about refused edits, unless the retries are used up or something else runs.
     fn retry_refused(&mut self, message: String, request: String, outcomes: Vec<Outcome>) -> Vec<Effect> {
         let is_free = !self.turns.is_running() && !self.proposals.is_writing && self.model.is_connected();
         let retries = &mut self.proposals.retries;
@@ -174,7 +174,7 @@ impl Session {
         self.send_retry(message, self.proposals.request.clone())
     }
 
-    /// Sends a message about refused edits: one more round of the same request.
+    /// Sends a message about refused edits, which starts one more round of the same request.
     fn send_retry(&mut self, message: String, request: String) -> Vec<Effect> {
         let (round, of) = self.proposals.retries.next(self.proposals.max_retries);
         // The draft of the user stays in the composer.

@@ -1,4 +1,4 @@
-//! Proposals: the edits of an answer on their way through the review into files and commits.
+//! Proposals: the edits of an answer, from the location in files through the review to writes and commits.
 
 pub(super) mod commits;
 pub(super) mod edit_records;
@@ -44,7 +44,7 @@ impl<T> DerefMut for Tracked<T> {
     }
 }
 
-/// The proposals under review, and what is being written of them.
+/// The proposals under review, and the write in progress.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     review: Tracked<Review>,
@@ -103,7 +103,7 @@ impl Proposals {
         self.locating > 0
     }
 
-    /// The edits of one more reply are being located.
+    /// Records that the edits of one more reply are being located.
     pub(crate) fn begin_locating(&mut self) {
         self.locating += 1;
     }
@@ -146,7 +146,7 @@ impl Proposals {
 }
 
 impl Session {
-    /// `/init`: asks for the text of a first `AGENTS.md`.
+    /// Runs `/init`: requests a draft of `AGENTS.md` from the host.
     pub(crate) fn init(&mut self) -> Vec<Effect> {
         if self.turns.is_running() {
             self.report(Level::Warning, "The model is still answering.", "Cancel the turn, then /init again.");

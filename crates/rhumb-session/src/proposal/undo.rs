@@ -19,7 +19,7 @@ pub enum CommitPlan {
     New,
 }
 
-/// What an undo or redo would do.
+/// A preview of an undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndoPreview {
     /// Undo or redo.
@@ -51,7 +51,7 @@ impl UndoPreview {
     }
 }
 
-/// A sentence about what happened to the commit, with a leading space; empty if nothing did.
+/// A sentence about the effect on the commit, with a leading space; empty if there was none.
 pub fn commit_change(direction: Direction, written: &Written) -> String {
     if let Some(commit) = &written.dropped {
         return format!(" Dropped commit {commit}.");

@@ -21,10 +21,10 @@ pub struct WritePlan {
     pub commit: CommitChoice,
 }
 
-/// What a write would do.
+/// A preview of a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WritePreview {
-    /// The files: what happens to the file, its path, the number of accepted hunks, and the number of hunks.
+    /// The files, each with the change of the file, its path, the number of accepted hunks, and the number of hunks.
     pub files: Vec<(&'static str, String, usize, usize)>,
     /// The number of hunks that are written.
     pub accepted: usize,
@@ -39,7 +39,7 @@ pub struct WritePreview {
 }
 
 impl Session {
-    /// What a write would do now.
+    /// Previews a write in the current state.
     pub fn write_preview(&self) -> WritePreview {
         let is_in_repository = !self.repository.head().is_empty();
         let commits = is_in_repository.then_some(!self.proposals.commits.off);
@@ -135,14 +135,14 @@ impl Session {
         self.report(Level::Info, text, "");
     }
 
-    /// Files were written.
+    /// Handles a completed write.
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;
         self.forget_write_questions();
         self.remember_feedback(&written.paths);
         self.record_decisions(&written.paths);
-        // Their edits are decided: a later answer is applied to the files as they are now.
+        // Their edits are decided: a later answer is applied to the current files.
         self.proposals.retries.forget_replies();
         let summary = WriteSummary::new(&self.proposals.review, &written.paths);
         for path in &written.paths {
@@ -162,7 +162,7 @@ impl Session {
         notes.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
     }
 
-    /// A write failed. `stale` are the files that changed in the meantime.
+    /// Handles a failed write. `stale` are the files that changed in the meantime.
     pub(crate) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.proposals.is_writing = false;
         self.proposals.commits.choice = CommitChoice::BySetting;
@@ -173,7 +173,8 @@ impl Session {
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
     }
 
-    /// A file under review changed on disk. Hunks whose lines are unchanged move with them, and the others are in conflict.
+    /// Handles a change on disk of a file under review. Hunks whose lines are unchanged move with them; other hunks are in
+    /// conflict.
     pub(crate) fn reread(&mut self, path: &str, text: Option<&str>) {
         let is_unchanged = |file: &FileReview| file.name_on_disk() == path && file.base.as_deref() == text;
         if self.proposals.review.files.iter().any(is_unchanged) {
@@ -203,7 +204,7 @@ impl Session {
     }
 }
 
-/// What to write for a file; empty if none of its hunks is accepted.
+/// The writes for a file; empty if none of its hunks is accepted.
 pub fn pending_writes(file: &FileReview) -> Vec<PendingWrite> {
     let write =
         |path: &str, expected, content| PendingWrite { path: path.to_owned(), expected, content, renamed_from: None };
@@ -229,10 +230,10 @@ pub fn name_some(names: &[String]) -> String {
     }
 }
 
-/// The hunks of a review, by what a write did with them. Must be made before the written hunks leave the review.
+/// The hunks of a review, grouped by the result of a write. Must be created before the written hunks leave the review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteSummary {
-    /// The written files: path, number of hunks, and what happened to the file; empty for a change of its text.
+    /// The written files: path, number of hunks, and a description of the change; empty for a change of the text.
     pub written: Vec<(String, usize, String)>,
     /// The hunks that were not written.
     pub not_written: Vec<UnwrittenHunks>,

@@ -30,7 +30,7 @@ pub(crate) struct Repository {
     /// The branch.
     head: String,
     index: IndexState,
-    /// Whether the user was told that the embedding index is ready.
+    /// Whether a status message has reported that the embedding index is ready.
     index_announced: bool,
 }
 

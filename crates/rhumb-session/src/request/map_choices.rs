@@ -26,7 +26,7 @@ impl PartialEq for MapIdentity {
 
 impl Eq for MapIdentity {}
 
-/// What the user chose about the repo map, as it goes into a request.
+/// The user's choices about the repo map, as a part of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MapSettings {
     /// The budget in tokens; `None` derives it from the context window.

@@ -54,7 +54,7 @@ impl NextRequest {
         self.generation
     }
 
-    /// The number of the next measurement, which is used up.
+    /// Takes the number of the next measurement.
     pub(crate) fn next_generation(&mut self) -> u64 {
         self.generation += 1;
         self.generation
@@ -83,7 +83,7 @@ impl NextRequest {
         self.map.restore(tokens, pinned, banned);
     }
 
-    /// Resets what the user confirmed for the previous model.
+    /// Resets the confirmations of the user for the previous model.
     pub(crate) fn model_changed(&mut self) {
         self.accepted_tokens = 0;
     }

@@ -52,7 +52,7 @@ pub enum TurnStatus {
     Searching(SearchStep),
     /// The search waits until the repository is indexed: files read so far, and all files. Both are 0 while files are counted.
     ReadingRepository(usize, usize),
-    /// The editor model is asked; its name, once it is known.
+    /// The request was sent to the editor model; its name, once it is known.
     AskingEditor(Option<String>),
     /// The model thinks before it answers.
     Thinking,
@@ -62,7 +62,7 @@ pub enum TurnStatus {
     Resuming,
     /// The answer reached the output limit and is continued.
     Continuing {
-        /// Which continuation it is, 1-based.
+        /// The 1-based number of the continuation.
         time: u32,
         /// The maximum number of continuations.
         of: u32,
@@ -146,7 +146,7 @@ impl Turns {
         self.count
     }
 
-    /// The number of the next turn, which is used up.
+    /// Takes the number of the next turn.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.count += 1;
         self.count

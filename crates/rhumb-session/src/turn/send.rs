@@ -1,4 +1,4 @@
-//! Sending a message: the checks before it, the steps from the message to the request, and what a request consists of.
+//! Sending a message: the checks before it, the steps from the message to the request, and the parts of a request.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ impl Session {
         true
     }
 
-    /// Starts the turn of a message. Nothing is checked any more.
+    /// Starts the turn of a message without further checks.
     pub(crate) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
         *self.proposals.retries_mut() = EditRetries::about(self.processes.shared_check.take());
         self.codebase.begin();
@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// The request of the next turn, whose number is used up.
+    /// The request of the next turn. Takes the number of that turn.
     pub(crate) fn next_request_spec(&mut self) -> RequestSpec {
         let number = self.turns.next_number();
         self.request_spec(number)

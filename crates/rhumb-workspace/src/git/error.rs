@@ -175,7 +175,7 @@ pub enum GitError {
     },
 }
 
-/// What the git program is needed for.
+/// The purpose for which the git program is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitTask {
     /// To sign a commit.

@@ -1,6 +1,6 @@
 //! Content that is stored in the object store now, so that it can be committed later.
 //!
-//! A commit message may take a while to arrive. What the user changes meanwhile must not become part of the commit.
+//! A commit message may take a while to arrive. Changes that the user makes in the meantime must not become part of the commit.
 
 use super::error::GitError;
 use super::repo::Repo;

@@ -174,7 +174,7 @@ impl Checkout {
         Ok(Self { repo: Repository::open(folder).map_err(failed)? })
     }
 
-    /// Checks out a commit, byte for byte as it is stored. Only files that differ from the previous checkout are
+    /// Checks out the exact stored bytes of a commit. Only files that differ from the previous checkout are
     /// written.
     ///
     /// # Errors

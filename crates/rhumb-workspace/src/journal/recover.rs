@@ -28,7 +28,7 @@ use crate::write::{Planned, apply, mode, resolve_target};
 pub struct Recovered {
     /// Files of the write, relative to the root.
     pub paths: Vec<String>,
-    /// What was done.
+    /// The result of the recovery.
     pub outcome: Recovery,
     /// Files of the write that someone else has changed since. They were not touched.
     pub externally_changed: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Recovered {
     pub sync_warning: Option<String>,
 }
 
-/// What was done about an interrupted write.
+/// The result of the recovery of an interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recovery {
     /// The remaining files were written.

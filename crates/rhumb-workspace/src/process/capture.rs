@@ -283,7 +283,7 @@ impl<'m> StreamMask<'m> {
             self.masks.secrets.iter().map(|(secret, _)| position(secret, 0)).collect();
         let mut open = self.masks.open_end(&text, 0);
         loop {
-            // At equal positions the longer secret wins.
+            // At equal positions, the longer secret is masked.
             let next = positions
                 .iter()
                 .enumerate()
@@ -328,7 +328,7 @@ mod tests {
 
     const KEY: &str = "sk-canary-0123456789";
 
-    /// Everything that becomes visible of an output: live, in the final text, and in the file.
+    /// The visible forms of an output: the live text and the final text, and the text in the file.
     fn seen(pieces: &[&[u8]]) -> (String, String) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kept");

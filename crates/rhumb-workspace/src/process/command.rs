@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{ProcessError, group};
 use rhumb_text::secrets::secrets;
 
-/// What to run.
+/// A command, with or without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandLine {
     /// A command line for the shell (`sh -c`).

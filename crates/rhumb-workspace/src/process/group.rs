@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 
 /// Terminates this process when its parent process ends. Works on Linux only.
 pub fn end_with_parent() {
-    // If the operating system refuses, the process goes on as on other systems.
+    // A failure is ignored: the process then behaves as on other systems.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
 }

@@ -4,7 +4,7 @@
 //! pipe. The output is decoded as it arrives: terminal control sequences are removed and known secrets are masked.
 //! Memory use is bounded; the whole output goes to a file, up to [`MAX_KEPT_BYTES`].
 //!
-//! When the command has ended (by itself, by a signal, by its time limit or by [`StopHandle::stop`]), the rest of its
+//! When the command has ended (normally, by a signal, by its time limit or by [`StopHandle::stop`]), the rest of its
 //! process group is terminated. A daemon survives only if it leaves the group.
 //!
 //! This module does not decide whether a command may run. That is the caller's policy.

@@ -22,7 +22,7 @@ pub(crate) struct Progress<'a> {
     folders: Vec<PathBuf>,
 }
 
-/// What a rollback could not undo.
+/// The changes that a rollback could not undo.
 #[derive(Debug, Default)]
 pub(crate) struct RollbackFailures {
     /// Files that could not be restored, each with the reason.
@@ -332,7 +332,7 @@ fn copy_attributes(new: &File, old: &File) -> bool {
         value.truncate(length);
         Some(value)
     };
-    // The file system does not support attributes, so there are none.
+    // A file system without support for attributes counts as a file without attributes.
     let size = match flistxattr_query(old) {
         Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return true,
         Ok(size) => size,

@@ -12,7 +12,7 @@ use rhumb_edit::EditFormat::{self, Diff, Patch, Udiff, Whole};
 use crate::edits::case::Expect;
 use crate::edits::sketch::Sketch;
 
-/// What a defect is about. Two defects of one layer exclude each other; lower layers are applied first.
+/// The part of a reply that a defect changes. Two defects of one layer exclude each other; lower layers are applied first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Layer {
     /// How the file is stored.
@@ -27,7 +27,7 @@ pub(crate) enum Layer {
     Margin,
     /// How the file is named.
     Name,
-    /// What is around the blocks.
+    /// The text around the blocks.
     Wrapping,
     /// The reply must be refused. Not combined with each other.
     Hopeless,
@@ -65,7 +65,7 @@ const fn defect(name: &'static str, layer: Layer, formats: &'static [EditFormat]
 }
 
 impl Defect {
-    /// The same defect, with refusing as a second right answer.
+    /// The same defect, but a refusal is also correct.
     const fn or_refused(self) -> Self {
         Self { expect: Expect::Either, ..self }
     }

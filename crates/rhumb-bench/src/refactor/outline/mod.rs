@@ -1,6 +1,6 @@
 //! The classes, methods and functions of a file, by language.
 //!
-//! What counts as a class, and what keeps a method in its class:
+//! The nodes that count as a class, and the obstacles to moving a method out of its class:
 //!
 //! | language | class | obstacles |
 //! |---|---|---|

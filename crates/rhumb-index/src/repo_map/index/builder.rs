@@ -163,7 +163,7 @@ impl SegmentBuilder {
         words.extend_from_slice(&self.names.ends);
         words.extend_from_slice(&self.names.slots);
         words.extend(self.records.iter().flatten());
-        // Each table is freed as soon as it is written, since two copies of all would be the peak of memory.
+        // Each table is freed as soon as it is written: a second copy of all tables would double the peak memory use.
         words.extend(std::mem::take(&mut self.definitions).into_iter().flat_map(|mut row| {
             row[5] += names_end;
             row

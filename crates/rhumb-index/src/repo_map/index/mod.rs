@@ -1,4 +1,4 @@
-//! The index: what the map stores of every file, as flat tables.
+//! The index: the data about every file that the map needs, as flat tables.
 //!
 //! The record of a file depends only on its content. Segments (`segment`) hold records with a common table of names; a segment
 //! consists of a few integer arrays and one text, so it is stored and loaded without conversion. The index lists the paths with their

@@ -174,7 +174,7 @@ pub(crate) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str
     Err(0)
 }
 
-/// What the index stores of a file content. Names are numbers of the segment.
+/// The record of a file content in the index. Names are numbers of the segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Record<'s> {
     segment: &'s Segment,

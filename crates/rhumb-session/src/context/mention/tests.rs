@@ -161,7 +161,7 @@ fn edits_and_fences_of_an_answer_are_no_prose() {
     }
 }
 
-/// A way to write a path, with something before and behind.
+/// A notation of a path, with a text before and after it.
 fn written() -> impl Strategy<Value = (&'static str, &'static str, bool)> {
     let forms = [
         ("", "", true),

@@ -178,7 +178,7 @@ impl Session {
         self.withdraw_mentioned();
     }
 
-    /// Has the tokens of files counted, and then asks the user about the files.
+    /// Requests the token counts of files, and then asks the user about the files.
     pub(crate) fn count_tokens(&mut self, question: FileQuestion) -> Vec<Effect> {
         let paths = question.paths();
         self.file_offers.last_number += 1;
@@ -252,7 +252,8 @@ impl Session {
         if self.modes.rules().mentions == MentionPolicy::Ignore {
             return None;
         }
-        // A model that needs a file names it and stops. A model that writes edits names symbols that it knows.
+        // Symbols count only in answers without edits: a model that needs a file names it and stops. A model that writes edits
+        // names symbols of files that it has.
         let with_symbols = turn.edits.is_empty() && turn.mode != Mode::Ask;
         let edited: Vec<&str> = turn.edits.iter().filter_map(|edit| edit.path.as_deref()).collect();
         let mut files = self.files_mentioned(&prose(reply), with_symbols);
