@@ -164,7 +164,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     let theme_choice = theme_choice(&settings);
     let start = Start {
         theme: match picture.svg {
-            // A file has all colours, whatever the terminal has.
+            // A file has all colours, regardless of the terminal.
             Some(_) => themed(&themes, &theme_choice, false, ColorDepth::True)?,
             None => theme(&themes, &theme_choice)?,
         },
@@ -199,7 +199,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         ..settings
     };
     let (outfit, line) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
-    // The folder must exist as long as the app runs.
+    // The folder must exist while the app runs.
     if let Some(file) = &picture.svg {
         return draw(start, picture, file, |reports| Host::new(root, outfit, line, reports));
     }

@@ -164,7 +164,7 @@ struct Opening {
 fn opening(root: &Root, args: &Args) -> Result<Opening, UserError> {
     let path = |name: &String| root.path().join(headless::path_under(root, name));
     let exists = |name: &String| path(name).symlink_metadata().is_ok();
-    // Among other words, the name of a folder is a word: `fix the tests`.
+    // Among other words, the name of a folder is part of the message: `fix the tests`.
     let all_exist = args.named.iter().all(exists);
     let is_file = |name: &String| exists(name) && (all_exist || !path(name).is_dir());
     let files = args.files.iter().chain(args.named.iter().filter(|name| is_file(name))).cloned().collect();

@@ -99,7 +99,7 @@ fn withdraw(proposal: &mut Proposal, kept: &[&str], reason: &str) {
 struct Done {
     accepted: usize,
     rejected: usize,
-    /// What was written and what was not, in words; empty if nothing was written.
+    /// The written and the refused changes, in words; empty if nothing was written.
     summary: String,
     failure: Option<UserError>,
 }

@@ -100,7 +100,7 @@ pub enum TurnEvent {
         /// The cause.
         why: FailedFor,
     },
-    /// The model is asked again, about refused edits or failed checks.
+    /// Refused edits or failed checks are sent back to the model.
     Again {
         /// The number of the round, from 1.
         round: usize,

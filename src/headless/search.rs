@@ -26,7 +26,7 @@ use rhumb_workspace::Root;
 /// Maximum lines of a passage in text output.
 const FIRST_LINES: usize = 4;
 
-/// Prints the passages, best first, or all of them as a model reads them. The exit code is 1 if there are none.
+/// Prints the passages, best first, or all of them in the form for a model. The exit code is 1 without a passage.
 ///
 /// # Errors
 /// Semantic search was requested and is not available, or standard output cannot be written.
@@ -69,7 +69,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
 }
 
 /// The hits in a mode. By default semantic search is included if it is available; otherwise the search is lexical and a message
-/// says why.
+/// reports the reason.
 fn hits(
     root: &Root,
     settings: &Settings,

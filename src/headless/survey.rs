@@ -7,8 +7,8 @@ use crate::host::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
 use rhumb_workspace::Root;
 
-/// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and cost
-/// only time.
+/// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and only
+/// make the survey slower.
 pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
     let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `/init`: proposes a first `AGENTS.md` from the files of a repository: its languages and layout, its build and test commands, and
-//! its configuration of formatters and linters. No model is asked and no command is run.
+//! `/init`: proposes a first `AGENTS.md` from the files of a repository: its languages and layout, its build and test commands,
+//! and its configuration of formatters and linters. No request is sent and no command is run.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Summarises long histories, with the weak model if there is one.
+//! Summarises long histories with the weak model, or the main model without one.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ impl Host {
     }
 }
 
-/// The weak model, or the main model if there is none. May run the user's key command.
+/// The weak model, or the main model without one. May run the user's key command.
 pub fn weak_client(env: &RequestEnv, chosen: Option<&str>, main: &ModelClient) -> ModelClient {
     separate_weak_client(env, chosen, main).unwrap_or_else(|| main.clone())
 }

@@ -151,7 +151,7 @@ impl MentionLookup<'_> {
             let title = format!("{name} — {path}:{first}-{last}");
             let shared = shared_output(self.env, &title, &lines.join("\n"), budget, self.counter);
             budget = budget.saturating_sub(self.counter.count(&shared.excerpt.text));
-            // A line break in a path could pretend to be text of the developer.
+            // Text after a line break in a path could look like text of the user.
             let lead = format!("`{name}`, as {} defines it (lines {first}-{last}):", visible_line(path));
             let text = fenced(&lead, &shared.excerpt.text, "");
             found.attached.push(Attachment { title, text, whole: shared.whole });

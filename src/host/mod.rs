@@ -88,7 +88,7 @@ pub struct Host {
 struct Shared {
     /// The number of effects so far.
     effects: AtomicU64,
-    /// For work that belongs to no effect.
+    /// For work without an effect.
     background: Responder,
     root: Root,
     env: RequestEnv,
@@ -195,7 +195,7 @@ impl Host {
         Self { shared: Arc::new(shared), responder }
     }
 
-    /// This host for work that goes on after the effect that started it.
+    /// This host, for work that continues after the effect that started it.
     fn background(&self) -> Self {
         Self { responder: self.shared.background.clone(), ..self.clone() }
     }
@@ -379,7 +379,7 @@ impl Host {
         self.shared.client.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The connected model; an unknown one without a name if there is none.
+    /// The connected model. Without a connection, an unknown model without a name.
     fn model(&self) -> Arc<Model> {
         self.client().map_or_else(|| Arc::new(Model::unknown("")), |client| client.facts)
     }
@@ -390,7 +390,7 @@ impl Host {
         let _ = tokio::time::timeout(SURVEY_TIMEOUT, surveyed.wait_for(Option::is_some)).await;
     }
 
-    /// Each of `replies` comes with its number among the answers of the session, if it is one.
+    /// Each of `replies` has its number among the answers of the session; `None` for other replies.
     fn propose(
         &self,
         pending: &PendingChanges,
@@ -418,7 +418,7 @@ impl Host {
         *self.shared.counter.write().unwrap_or_else(PoisonError::into_inner) = counter;
     }
 
-    /// Uses `client` from now on, and returns the response that says so.
+    /// Uses `client` from now on, and returns the response that reports it.
     fn set_client(&self, client: ModelClient) -> Response {
         let note = |(message, hint): &(String, String)| Failure { message: message.clone(), hint: hint.clone() };
         let response = Response::Connected {
@@ -433,7 +433,7 @@ impl Host {
     }
 }
 
-/// Runs `work`. A panic in it is a bug of the program; it becomes a failure, and the program goes on.
+/// Runs `work`. A panic in it is a bug of the program; it becomes a failure, and the program continues.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());

@@ -1,5 +1,5 @@
-//! Saving and loading of sessions, on a thread of their own, so that a slow disk delays no frame. The thread performs effects in
-//! order: what was saved before a read is visible to it. Also exports of sessions, and files of commands.
+//! Saves and loads sessions on a separate thread, so that a slow disk delays no frame. The thread performs effects in order, so
+//! that a read sees everything that was saved before it. Also exports sessions and reads files of commands.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -148,9 +148,9 @@ type OpenSession = (i64, Live);
 
 /// The state of the session thread.
 struct SessionWriter {
-    /// Weak, because the host owns the channel of this thread: with a strong reference neither would ever end.
+    /// Weak, because the host owns the channel of this thread: with a strong reference, neither would ever be dropped.
     shared: Weak<Shared>,
-    /// Of the effect that is performed.
+    /// The responder of the current effect.
     responder: Responder,
     root: Root,
     /// The state folder; `None` if sessions are not saved.
@@ -231,7 +231,7 @@ impl SessionWriter {
         (self.current, self.next) = (None, None);
     }
 
-    /// Saves nothing any more, for the given reason.
+    /// Stops saving, for the given reason.
     fn turn_off(&mut self, failure: Option<Failure>) {
         self.unlock_sessions();
         (self.store, self.is_off) = (None, true);

@@ -1,4 +1,4 @@
-//! From a reply to a proposal: parses the edits and locates them in the current files.
+//! Turns a reply into a proposal: parses the edits and locates them in the current files.
 
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
@@ -94,8 +94,8 @@ pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[Stri
     proposed(&files, &PendingChanges::default(), &parsed)
 }
 
-/// As [`propose`], on top of the pending changes from replies to other requests. Each reply comes with its number among the
-/// answers of the session, if it is one.
+/// As [`propose`], on top of the pending changes from replies to other requests. Each reply has its number among the answers of
+/// the session; `None` for other replies.
 pub(super) fn propose_upon(
     pending: &PendingChanges,
     root: &Root,
@@ -134,7 +134,7 @@ mod tests {
 
     const BLOCK: &str = "```\n<<<<<<< SEARCH\ntwo\n=======\n2\n>>>>>>> REPLACE\n```\n";
 
-    /// A root that lists `src/a.py` alone, with the same text in files that no listing has.
+    /// A root that lists only `src/a.py`, with the same text in files that are not listed.
     fn root() -> (tempfile::TempDir, Root) {
         let dir = tempfile::tempdir().unwrap();
         let inside = dir.path().join("in");
@@ -203,7 +203,7 @@ mod tests {
         let waiting = ["notes.md → Makefile", "docs/ci.yml → .github/workflows/ci.yml"];
         assert_eq!(linked.files_awaiting_confirmation()[..2], waiting);
         assert_eq!(linked.files_awaiting_confirmation()[2], "docs/new.yml → .github/workflows/new.yml");
-        // What tools run is a link, too, and what it leads to is edited.
+        // A file that tools run may be a link, and its target is edited.
         symlink("plain.txt", dir.path().join("GNUmakefile")).unwrap();
         fs::create_dir_all(dir.path().join("papers/deep")).unwrap();
         symlink("papers", dir.path().join(".husky")).unwrap();

@@ -1,4 +1,4 @@
-//! The way of responses to a front end. Each belongs to the effect that it answers.
+//! Sends responses to a front end. Each belongs to the effect that it answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use rhumb_session::{RequestId, Response};
 
-/// What a host sends to a front end.
+/// A message of a host to a front end.
 #[derive(Debug)]
 pub enum HostMessage {
     /// A response to the effect with this id.
@@ -39,7 +39,7 @@ struct OpenEffect {
 }
 
 impl Responder {
-    /// A responder for work that belongs to no effect.
+    /// A responder for work without an effect.
     pub(super) fn new(messages: Sender<HostMessage>) -> Self {
         Self(Arc::new(OpenEffect { id: RequestId::default(), messages }))
     }

@@ -1,4 +1,4 @@
-//! Ends a front end in order: a write that has begun is finished, everything is saved, and running commands are stopped.
+//! Ends a front end cleanly: a write that has begun is finished, everything is saved, and running commands are stopped.
 
 use std::time::Duration;
 

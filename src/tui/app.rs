@@ -188,7 +188,7 @@ impl App {
         self.note_command();
     }
 
-    /// Lays the panes and the top overlay out for a screen. To be called before each [`super::view::draw`].
+    /// Lays out the panes and the top overlay for a screen. To be called before each [`super::view::draw`].
     pub fn lay_out(&mut self, screen: Rect) {
         let areas = layout::places(screen, &self.layout_request());
         let review = areas.as_ref().and_then(|areas| areas.of(Pane::Review));

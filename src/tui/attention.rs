@@ -28,7 +28,7 @@ impl App {
         let before = std::mem::replace(&mut self.attention.told, transcript.len());
         let new = transcript.get(before..).unwrap_or_default();
         let panes = &self.layout.places().panes;
-        // Many at once are a session that was loaded, and old.
+        // Many new entries at once come from a loaded session and are old.
         if new.len() > 3
             || panes.is_empty()
             || panes.iter().any(|(pane, _)| *pane == Pane::Chat)
@@ -53,7 +53,7 @@ impl App {
         let at_work = self.is_working();
         self.uptime.note_busy(at_work);
         self.attention.unseen &= !busy;
-        // A terminal that does not tell of its focus may be far away.
+        // A terminal that does not report its focus may be out of sight.
         if !was_busy || busy || self.attention.focused == Some(true) {
             return None;
         }

@@ -11,10 +11,10 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::theme::{Role, Theme};
 use super::widget::styled::StyledText;
 
-/// Colours of a text: the spans of each line.
+/// The colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;
 
-/// How the language of a text is known.
+/// How the language of a text is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language<'a> {
     /// By the path of the file.
@@ -40,7 +40,7 @@ pub struct Colored {
 }
 
 impl ColoringJob {
-    /// Does the work. May take half a second; never call it while drawing.
+    /// Computes the colours. May take half a second; never call it while drawing.
     pub fn run(self) -> Colored {
         let colors =
             if self.by_path { highlight(&self.name, &self.source) } else { highlight_lang(&self.name, &self.source) };
@@ -48,13 +48,13 @@ impl ColoringJob {
     }
 }
 
-/// Coloured texts kept at most, those aside that the newest frame used.
+/// Maximum number of coloured texts that are kept, without those that the newest frame used.
 const CAPACITY: usize = 512;
 
-/// What is coloured, and what should be. A frame asks while it is drawn; [`Self::take_wanted`] ends it.
+/// The coloured and the requested texts. A frame requests colours while it is drawn; [`Self::take_wanted`] ends it.
 ///
-/// What a frame used is never dropped at its end, however much it is: a screen that needs more than the capacity would
-/// otherwise ask for the same texts for ever.
+/// Texts that a frame used are never dropped at its end, even beyond the capacity: otherwise, a screen that needs more
+/// would request the same texts for ever.
 #[derive(Debug, Default)]
 pub struct Coloring {
     done: BTreeMap<u64, Known>,
@@ -71,7 +71,7 @@ struct Known {
 }
 
 impl Coloring {
-    /// The colours of a text; `None`, and a note to compute them, if they are not there yet.
+    /// The colours of a text. If they are missing, returns `None` and requests them.
     pub fn get(&mut self, language: Language<'_>, source: &str) -> Option<Colors> {
         let key = key(language, source);
         let known = self.known(key);
@@ -115,7 +115,7 @@ impl Coloring {
         std::mem::take(&mut self.wanted)
     }
 
-    /// Takes in finished work. It counts as used by the frame that comes.
+    /// Stores computed colours, as used by the next frame.
     pub fn put(&mut self, colored: Colored) {
         self.asked.remove(&colored.key);
         self.done.insert(colored.key, Known { colors: colored.colors, used: self.frame });
@@ -204,7 +204,7 @@ pub struct CodeBlocks<'a> {
     ask: bool,
     /// Keys of the colours that the lines show.
     pub shown: Vec<u64>,
-    /// Keys of those that were not there.
+    /// Keys of the missing colours.
     pub missing: Vec<u64>,
 }
 
@@ -239,7 +239,7 @@ impl<'a> CodeBlocks<'a> {
 mod tests {
     use super::*;
 
-    /// A frame that needs the numbers as texts; how many of them it has to ask for.
+    /// Draws a frame that uses the numbers as texts. Returns how many of them it requests.
     fn frame(coloring: &mut Coloring, numbers: std::ops::Range<usize>) -> usize {
         for number in numbers {
             coloring.get(Language::Fence("rust"), &number.to_string());

@@ -1,7 +1,7 @@
-//! The context pane: every chunk of the next request with its tokens, what was left out of it, and a gauge against the
-//! model's window. The map and the history say how much they may have; a dot before the tokens of a chunk says that the
-//! server keeps the request up to there. The last rows say what all of it costs, and what would be saved without the chunk under the
-//! cursor; the first ones what has to go when it is too much.
+//! The context pane: every chunk of the next request with its tokens, the omitted parts, and a gauge against the model's
+//! window. The map and the history show their limits. A dot before the tokens of a chunk means that the server caches the
+//! request up to there. The last rows show the cost of the request and the saving without the chunk under the cursor; the
+//! first rows show which parts must be dropped if the request is too large.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ use crate::tui::widget::list_window::ListWindow;
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
 
-/// In fewer columns than this a chunk has no gauge: its name and its tokens say more.
+/// Minimum width at which a chunk has a gauge. In fewer columns, its name and its tokens are more useful.
 const MIN_GAUGE_COLUMNS: usize = 28;
 
 /// Panes with at most this many rows omit the line about possible savings, and panes with fewer rows than the second
@@ -176,8 +176,8 @@ fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
     vec![line(&first, Role::Error), line(&advice, Role::Warning)]
 }
 
-/// What the next request costs, without its answer and if no cache knew any of it; what was spent, and how much of the last
-/// request came from a cache. Nothing where no price is known and nothing was sent.
+/// The cost of the next request without its answer and without caching, the amount spent so far, and the cached share of the
+/// last request. `None` if no price is known and nothing was sent.
 fn cost_line(app: &App) -> Option<Line<'static>> {
     let session = &app.session;
     let spent = session.ledger().session();

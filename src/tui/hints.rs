@@ -60,7 +60,7 @@ impl Uptime {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
 
-    /// The duration of the current work. Zero if there is none.
+    /// The duration of the current work. Zero if no work is running.
     pub(super) fn busy_time(&self) -> Duration {
         self.busy_since.map_or(Duration::ZERO, |since| self.now.saturating_sub(since))
     }

@@ -2,8 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Whether a key means anything here: it was pressed, and not together with a key that belongs to the desktop. A terminal with
-/// the keyboard protocol of kitty tells of those too: the `c` of Cmd-c must not be typed.
+/// Whether a key event is processed: it is a press, without a modifier of the desktop. A terminal with the keyboard protocol
+/// of kitty reports those too: the `c` of Cmd-c must not be typed.
 pub fn counts(key: KeyEvent) -> bool {
     let desktop = KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META;
     key.kind != KeyEventKind::Release && !key.modifiers.intersects(desktop)

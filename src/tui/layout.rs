@@ -12,13 +12,13 @@ pub const MIN_WIDTH: u16 = 40;
 /// Smallest screen that can show a pane.
 pub const MIN_HEIGHT: u16 = 10;
 
-/// From this size on there is room for three columns, and a line of the chat stays readable in its own.
+/// Minimum size for three columns. The column of the chat is then still wide enough for its lines.
 const THREE_COLUMNS_SIZE: (u16, u16) = (240, 35);
 const WIDE_SCREEN: (u16, u16) = (120, 35);
 /// From this size on, other panes are visible beside the focused pane, and the layouts columns and rows are possible.
 const MEDIUM_SCREEN: (u16, u16) = (80, 24);
 
-/// The widest chat that anybody wants to read, in columns of the screen.
+/// Maximum width of the chat, in columns of the screen. Longer lines are hard to read.
 const MAX_CHAT_COLUMNS: u16 = 124;
 
 /// Borders that the user moved: the share of the first part in thousandths.
@@ -221,7 +221,7 @@ fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
     Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second], least_columns: 0 }))
 }
 
-/// The fewest columns in which a pane says anything.
+/// Minimum width of a usable pane.
 const MIN_PANE_COLUMNS: u16 = 20;
 
 impl Node {
@@ -283,7 +283,7 @@ impl Split {
         };
         let [first, second] = &self.parts;
         let (least, most) = (first.least(self.beside), length.saturating_sub(second.least(self.beside)));
-        // Where there is too little for both, each goes short.
+        // If the space is too small for both, each gets less than its minimum.
         let range = if least <= most { (least, most) } else { (length / 2, length / 2) };
         Border { name: self.name, beside: self.beside, whole, at: at.clamp(range.0, range.1), range }
     }
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(cells, usize::from(width) * usize::from(height), "{request:?}");
     }
 
-    /// Every border there is.
+    /// The names of all borders.
     fn names() -> Vec<&'static str> {
         fn within(node: &Node, names: &mut Vec<&'static str>) {
             let Node::Split(split) = node else { return };
@@ -377,7 +377,7 @@ mod tests {
         let count = names.len();
         names.sort_unstable();
         names.dedup();
-        // The border of the chat is the same with a review and without one.
+        // The border of the chat has the same name with and without a review.
         assert_eq!(names.len(), count - 1);
     }
 

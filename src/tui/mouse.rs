@@ -152,7 +152,7 @@ impl MouseState {
 
 impl App {
     pub(crate) fn mouse(&mut self, event: MouseEvent) -> Vec<Task> {
-        // What was on its way when the mouse was given back to the terminal.
+        // Events that were sent before the mouse was returned to the terminal are ignored.
         if !self.display.mouse {
             return Vec::new();
         }
@@ -416,7 +416,7 @@ mod mouse_tests {
             test.click(area.x + 3, area.y + 2);
             assert_eq!(test.app.focus, pane);
         }
-        // The titles stand in borders that can be dragged.
+        // The titles are part of borders that can be dragged.
         for pane in [Pane::Map, Pane::Review, Pane::Context, Pane::Chat] {
             let area = test.place(pane);
             test.click(area.x + 3, area.y);
@@ -505,7 +505,7 @@ mod mouse_tests {
         test.click(map.x + 2, map.y + 2);
         test.event(MouseEventKind::ScrollDown, map.x + 2, map.y + 2);
         assert!(!test.app.overlays.is_empty() && test.app.focus == Pane::Chat);
-        // A question is not answered by a wheel.
+        // The wheel does not answer a question.
         test.app.confirm_abandoning();
         test.event(MouseEventKind::ScrollDown, 60, 17);
         test.click(60, 17);

@@ -7,7 +7,7 @@ use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
 
 use super::app::Task;
 
-/// Files that are cached at most.
+/// Maximum number of cached files.
 const MAX_FILES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Previews {
         Some(Task::Run(Effect::Lookup(LookupEffect::File(path.to_owned()))))
     }
 
-    /// Takes in a file that was read. Changed files are read again.
+    /// Stores a file that was read. Changed files are read again.
     pub(super) fn note(&mut self, report: &Response) {
         if matches!(report, Response::Surveyed { .. }) {
             self.forget();

@@ -21,7 +21,7 @@ const QUIET_PERIOD: Duration = Duration::from_millis(400);
 /// Longest wait for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the picture shows.
+/// The subject of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scene {
     /// The first screen.
@@ -120,7 +120,7 @@ impl OffscreenApp {
                 }
             }
         };
-        // A screen that never comes to rest is drawn as it is.
+        // A screen that does not settle is drawn after the timeout.
         let _ = timeout(STEP_TIMEOUT, still).await;
         self.draw()
     }

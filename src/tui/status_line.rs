@@ -18,9 +18,9 @@ use super::theme::Role;
 use super::widget::meter;
 use super::widget::styled::spread;
 
-/// What turns while something is under way, a step with each tick.
+/// The frames of the spinner, which advances with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
-/// What stands there instead where nothing may move.
+/// The static spinner for reduced motion.
 const STILL_SPINNER: &str = "⋯";
 
 /// Milliseconds of one step of the spinner.
@@ -29,7 +29,7 @@ pub(super) const TICK: u64 = 250;
 /// Elapsed time is shown from this many seconds on.
 const MIN_SHOWN_SECONDS: u64 = 2;
 
-/// The most columns of the name of the model with its server, and of the place.
+/// Maximum width of the model name with its server, and of the place.
 const MAX_MODEL_COLUMNS: usize = 44;
 const MAX_PLACE_COLUMNS: usize = 40;
 
@@ -57,7 +57,7 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     // The keys get the remaining columns, but at least a minimum.
     let limit = (columns * 55 / 100).max(columns.saturating_sub(12).min(40));
     let hint = sanitize::visible_line(app.hint.text());
-    // A word about the last key matters more than what stands here all the time.
+    // The hint about the last key is more important than the permanent parts.
     let limit = if hint.is_empty() { limit } else { limit.min(columns.saturating_sub(width::columns(&hint) + 2)) };
     let parts = fit(parts(app), limit);
     let left: Vec<Span<'static>> =
@@ -207,7 +207,7 @@ fn model(app: &App) -> Part {
 
 fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     if !app.overlays.is_empty() {
-        // It says itself which keys it takes.
+        // The overlay shows its keys itself.
         return Vec::new();
     }
     if let Some(typing) = typing(app) {
@@ -296,7 +296,7 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let own = if app.chat.is_reading() { Scope::Reading } else { Scope::Pane(app.focus) };
     let scopes = [own, Scope::Global];
     let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
-    // Scrolling is guessed by everybody, and the places in a list by those who use them.
+    // The keys for scrolling and for the ends of a list are easy to guess.
     let shown_elsewhere =
         [Action::Write, Action::Help, Action::FocusReview, Action::ScrollUp, Action::ScrollDown, Action::Newline];
     let is_told = move |action: Action| {
@@ -306,7 +306,7 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
     let refused = app.focus == Pane::Review && app.refused_here().is_some();
     let is_first =
         move |action: Action| refused && matches!(action, Action::OpenHere | Action::Reask | Action::Dismiss);
-    // What the row under the cursor has no use for is not offered.
+    // Keys without an effect on the row under the cursor are omitted.
     let does = move |info: &ActionInfo| info.scope == Scope::Global || app.why_not(info).is_none();
     let is_told = move |action: Action| is_told(action) || is_first(action);
     in_order.filter(move |info| has_key(info.action) && app.enabled(info.action) && !is_told(info.action) && does(info))

@@ -11,13 +11,13 @@ use super::theme::{Role, Theme, rgb_of};
 /// The size of a cell, in units of the picture.
 const CELL: (f64, f64) = (8.4, 18.0);
 
-/// Where the text of a cell stands, from its top.
+/// Distance of the baseline from the top of a cell.
 const BASELINE: f64 = 13.5;
 
 /// The space around the screen.
 const MARGIN: f64 = 12.0;
 
-/// The picture of a frame, in the colours of the theme that it was drawn with; `title` says what it shows.
+/// The picture of a frame, in the colours of the theme that it was drawn with; `title` describes it.
 pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (width, height) = (columns * CELL.0 + 2.0 * MARGIN, rows * CELL.1 + 2.0 * MARGIN);
@@ -129,7 +129,7 @@ fn texts(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) 
         if lone.is_some_and(|c| draw(c, (column, row), look.foreground, out)) || (symbol.trim().is_empty() && !lined) {
             write_run(run.take(), row, out);
         } else {
-            // Whatever a fallback font may draw wider or narrower stands alone, so that it shifts nothing else.
+            // Characters that a fallback font may draw wider or narrower are separate runs, so that they do not shift other text.
             let joins = symbol.is_ascii() && run.as_ref().is_some_and(|run| run.look == look && run.text.is_ascii());
             match &mut run {
                 Some(run) if joins => {
@@ -291,7 +291,7 @@ fn hex([red, green, blue]: [u8; 3]) -> String {
 
 fn escape(text: &str) -> String {
     let text = sanitize::visible_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    // No XML may hold the last two.
+    // XML must not contain the last two.
     text.replace('"', "&quot;").replace(['\u{FFFE}', '\u{FFFF}'], "\u{FFFD}")
 }
 

@@ -257,7 +257,7 @@ impl App {
             if self.ask_arguments(name) {
                 return Vec::new();
             }
-            // The overlays below are no longer of use.
+            // The overlays below are no longer needed.
             self.overlays.clear();
         }
         if let Reply::Typed(key) = reply {

@@ -27,7 +27,7 @@ pub(super) fn cause(error: &AskError) -> FailedFor {
     }
 }
 
-/// The error for people. `began` says that a part of the answer has arrived; `consequence` describes the effect on its edits.
+/// The error for people. `began`: a part of the answer has arrived. `consequence` describes the effect on its edits.
 pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> UserError {
     let failure = error.failure();
     let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
@@ -40,8 +40,8 @@ pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> Us
     UserError::new(error_kind(error), message, hint)
 }
 
-/// The cause and the error of an answer that ended without an error of the provider, but is incomplete or empty. `capped` says that
-/// the spending cap ended it.
+/// The cause and the error of an answer that ended without an error of the provider, but is incomplete or empty. `capped`: the
+/// spending cap ended it.
 pub(super) fn incomplete(
     completion: &Completion,
     reply: &str,

@@ -59,7 +59,7 @@ pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserErr
     edit(root, settings, &asked)
 }
 
-/// What a program that calls [`edit_with`] decides beyond the settings and flags.
+/// The options of [`edit_with`] in addition to the settings and flags.
 #[derive(Default)]
 pub struct EditOptions {
     /// Answers instead of the model of the settings.
@@ -68,7 +68,7 @@ pub struct EditOptions {
     pub no_cache: bool,
 }
 
-/// As [`edit`], with other options than the command has.
+/// As [`edit`], with options that the command does not have.
 ///
 /// # Errors
 /// As [`edit`].

@@ -48,7 +48,7 @@ pub(super) struct OneShot<'a> {
     answer: StreamingAnswer,
     /// Whether two parts of an answer were joined inside an edit and may not fit.
     has_doubtful_seam: bool,
-    /// Whether the current response says that an answer failed or is incomplete.
+    /// Whether the current response reports a failed or incomplete answer.
     has_failed: bool,
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
@@ -516,7 +516,7 @@ impl<'a> OneShot<'a> {
         all.commit = written.commit.or(all.commit.take());
     }
 
-    /// Prints what the commands of a check do.
+    /// Prints the progress of the commands of a check.
     fn ran(&mut self, report: &RunResponse) -> Result<(), UserError> {
         match report {
             RunResponse::Started { line, .. } => {
@@ -527,7 +527,7 @@ impl<'a> OneShot<'a> {
             }
             RunResponse::Output { live, .. } => {
                 if !self.out.json {
-                    // Standard error may be closed; there is nowhere else to say so.
+                    // Standard error may be closed, and the failure cannot be reported elsewhere.
                     let _ = std::io::stderr().write_all(sanitize::visible(&live.text).as_bytes());
                 }
                 Ok(())
@@ -568,7 +568,7 @@ impl<'a> OneShot<'a> {
 }
 
 impl OneShot<'_> {
-    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent as it is.
+    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent unchanged.
     ///
     /// # Errors
     /// Standard output is closed.

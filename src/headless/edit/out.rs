@@ -63,7 +63,7 @@ impl Out {
         self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
-    /// Removes the countdown, if there is one.
+    /// Removes a countdown.
     pub(crate) fn end_countdown(&self) {
         self.attempt.store(0, Relaxed);
         if self.is_counting.swap(false, Relaxed) {

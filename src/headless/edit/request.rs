@@ -13,7 +13,7 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// Stands for the missing request in a suggested command line.
+/// Placeholder for the missing request in a suggested command line.
 const PLACEHOLDER: &str = "WHAT TO DO";
 
 /// The words of a command line, and the flags that determine their meaning.
@@ -43,7 +43,7 @@ impl Words<'_> {
             return Ok(());
         }
         let path = |word: &String| root.path().join(path_under(root, word));
-        // Among other words, the name of a folder is a word, as in `add a test`.
+        // Among other words, the name of a folder is part of the request, as in `add a test`.
         let is_path = |word: &String| if words.len() == 1 { path(word).exists() } else { path(word).is_file() };
         if words.iter().any(is_path) {
             let is_folder = words.iter().any(|word| words.len() == 1 && path(word).is_dir());

@@ -49,7 +49,7 @@ impl AnswerLines {
         view
     }
 
-    /// Reads the answer so far and returns the new lines. `ended` says that the answer is complete.
+    /// Reads the answer so far and returns the new lines. `ended`: the answer is complete.
     pub(super) fn update(&mut self, answer: &str, ended: bool) -> Vec<String> {
         if let Some(new) = answer.get(self.read..).filter(|new| !new.is_empty()) {
             self.stream.push(new);
@@ -85,7 +85,7 @@ impl AnswerLines {
                 }
             }
             StreamEvent::EditStarted { path, .. } => {
-                // The line of the edit has the name, so a line above it with the name is left out.
+                // The line of the edit has the name, so a line above it with the name is omitted.
                 let has_name = |line: &String| path.as_ref().is_some_and(|path| line.contains(path.as_str()));
                 if let Some(line) = self.deferred.take().filter(|line| !has_name(line)) {
                     self.prose(line);

@@ -16,7 +16,7 @@ impl LineUi {
         self.perform(effects);
     }
 
-    /// Prints the results of a search. Returns `false` if there are none.
+    /// Prints the results of a search. Returns `false` without results.
     pub(super) fn print_connections(&mut self) -> bool {
         let Some(request) = self.connect_request.take() else { return false };
         let Some(keys) = &self.session.connecting().keys else { return false };

@@ -14,7 +14,7 @@ use super::LineUi;
 use crate::host::HostMessage;
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, SIGQUIT, Signal, Signals};
 
-/// What the editor opens.
+/// The text that the editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EditTarget {
     /// The draft of a message.
@@ -99,7 +99,8 @@ async fn wait(
     }
 }
 
-/// A name for a temporary file with a part of the file at `path`. It has the same extension, so that the editor knows the language.
+/// A name for a temporary file with a part of the file at `path`. It has the same extension, from which the editor detects the
+/// language.
 pub(crate) fn edit_file_name(path: &str) -> String {
     match Path::new(path).extension().and_then(|extension| extension.to_str()) {
         Some(extension) if extension.chars().all(char::is_alphanumeric) => format!("hunk.{extension}"),

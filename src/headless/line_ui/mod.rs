@@ -60,7 +60,7 @@ const PROGRESS_STEPS: usize = 5;
 /// Exit code after the output was closed, as after SIGHUP.
 const EXIT_CLOSED: u8 = EXIT_BY_SIGNAL + 1;
 
-/// What the line UI starts with.
+/// The initial state of the line UI.
 pub struct LineUiStart {
     /// The conversation.
     pub session: SessionStart,
@@ -318,7 +318,7 @@ impl LineUi {
         stdin.request();
     }
 
-    /// Processes the next command or line. Returns `false` if there is none, or if it has to wait.
+    /// Processes the next command or line. Returns `false` if the queue is empty, or if the command has to wait.
     fn step(&mut self) -> bool {
         let effects = self.session.next_queued();
         self.perform(effects);
@@ -368,7 +368,7 @@ impl LineUi {
         matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
-    /// Prints what is new in the transcript.
+    /// Prints the new part of the transcript.
     fn print_transcript(&mut self) {
         self.out.lines(self.transcript.new_lines(&self.session));
     }
@@ -508,7 +508,7 @@ impl LineUi {
 
 /// Interrupts and the end.
 impl LineUi {
-    /// Handles Ctrl-C: stops the most urgent activity. Leaves if there is none and it is pressed twice.
+    /// Handles Ctrl-C: stops the most urgent activity. If nothing is running, a second Ctrl-C exits.
     fn interrupt(&mut self) {
         self.out.end_prompt();
         let effects = if self.session.attachments().recording.is_some() {
@@ -568,7 +568,7 @@ impl LineUi {
         }
         let is_saved = host.finish_saving(&mut self.session, incoming).await;
         let counts = self.session.review().counts();
-        // A script is told only about pending decisions.
+        // For a script, only pending decisions are printed.
         if self.is_interactive || counts.pending + counts.accepted > 0 {
             let farewell = self.session.farewell(is_saved, &self.environment.resume_command);
             self.out.lines(farewell.lines());

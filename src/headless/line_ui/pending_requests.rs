@@ -18,12 +18,12 @@ impl PendingRequests {
         self.awaited.is_empty()
     }
 
-    /// Whether the next request is measured as it is now.
+    /// Whether the next request in its current state is measured.
     pub(super) fn is_measured(&self) -> bool {
         self.measurement.is_none()
     }
 
-    /// Waits for no request any more.
+    /// Stops waiting for requests.
     pub(super) fn clear(&mut self) {
         self.awaited.clear();
     }
@@ -44,7 +44,7 @@ impl PendingRequests {
     }
 }
 
-/// What waits for an effect.
+/// The operation that waits for an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     /// The next line.

@@ -1,5 +1,5 @@
-//! Questions: what the next line answers. It may answer a question of the session, confirm an action, choose from a list, or end
-//! a recording; otherwise it is a message or a command of the review.
+//! Questions. The next line may answer a question of the session, confirm an action, choose from a list, or end a recording;
+//! otherwise it is a message or a command of the review.
 
 use super::LineUi;
 use super::text::detail;
@@ -9,7 +9,7 @@ use rhumb_session::context::Mode;
 use rhumb_session::{Effect, ModelRole, ProcessSubject, Question, SHOW_FAULT, SessionLine, Subject};
 use rhumb_text::count;
 
-/// What the next line is.
+/// The meaning of the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prompt {
     /// A message or a command.
@@ -48,7 +48,7 @@ impl Prompt {
 /// An action that needs a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Confirmation {
-    /// Write what is accepted.
+    /// Write the accepted hunks.
     Write,
     /// Discard the review.
     Abandon,
@@ -102,7 +102,7 @@ impl QuestionState {
 const MAX_LINES: usize = 30;
 
 impl LineUi {
-    /// What the next line is.
+    /// The meaning of the next line.
     pub(super) fn next_prompt(&self) -> Prompt {
         if self.input.is_multiline() {
             Prompt::Multiline
@@ -126,7 +126,7 @@ impl LineUi {
         self.session.questions().iter().find(|question| !self.questions.deferred.contains(question))
     }
 
-    /// Forgets questions that were answered, so that equal ones are asked again.
+    /// Removes answered questions, so that equal ones are printed again.
     pub(super) fn forget_answered_questions(&mut self) {
         let questions = self.session.questions();
         self.questions.deferred.retain(|question| questions.contains(question));
@@ -144,7 +144,7 @@ impl LineUi {
         }
     }
 
-    /// Prints what the user must read to answer a prompt.
+    /// Prints the text that the user must read to answer a prompt.
     pub(super) fn print_before_prompt(&mut self, prompt: Prompt) {
         if prompt == Prompt::Review
             && self.open_question().is_some()

@@ -12,7 +12,7 @@ use rhumb_text::count;
 /// Lines of a new proposal that are printed at once. Only headings of further hunks are printed.
 const MAX_PROPOSAL_LINES: usize = 400;
 
-/// What the line UI keeps about the review beyond the session.
+/// The state of the review that the session does not have.
 #[derive(Debug)]
 pub(super) struct ReviewState {
     /// Whether the user left the review for later.
@@ -39,7 +39,7 @@ impl LineUi {
         !self.review.is_deferred && !self.session.review().is_empty()
     }
 
-    /// Prints a new proposal. Returns `false` if there is none.
+    /// Prints a new proposal. Returns `false` without one.
     pub(super) fn print_new_proposal(&mut self) -> bool {
         if self.session.proposal_count() == self.review.printed_proposals {
             return false;
@@ -261,7 +261,7 @@ impl LineUi {
         self.perform(effects);
     }
 
-    /// Writes what is accepted. Asks first if hunks are undecided.
+    /// Writes the accepted hunks, after a question if some are undecided.
     fn write(&mut self) {
         let counts = self.session.review().counts();
         if counts.accepted == 0 {

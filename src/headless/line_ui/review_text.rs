@@ -164,7 +164,7 @@ pub(super) fn refused(outcome: &Outcome, number: usize, total: usize) -> Vec<Str
     text
 }
 
-/// What a write does to a file; `None` if no hunk of it is accepted.
+/// The effect of a write on a file; `None` if no hunk of it is accepted.
 pub(super) fn write_line(file: &FileReview) -> Option<String> {
     let hunks = count(file.counts().accepted, "hunk");
     match (file.composed(), &file.change) {

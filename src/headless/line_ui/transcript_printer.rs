@@ -1,4 +1,4 @@
-//! Prints the transcript as lines: what is new in it, once and in order, and an answer as it grows.
+//! Prints the transcript as lines: new entries once and in order, and an answer as it grows.
 
 use super::answer::AnswerLines;
 use super::text::page;
@@ -139,7 +139,7 @@ impl TranscriptPrinter {
         }
     }
 
-    /// Prints the new reasoning, if that is wanted. The last line is printed when it is complete.
+    /// Prints the new reasoning, if enabled. The last line is printed when it is complete.
     fn print_reasoning(&mut self, entry: &Entry, has_ended: bool, lines: &mut Vec<String>) {
         let Entry::Answer(Answer { reasoning, .. }) = entry else { return };
         let Some(new) = reasoning.get(self.reasoning_printed..).filter(|_| self.shows_reasoning) else { return };

@@ -100,7 +100,7 @@ fn read_answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> 
     Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
-/// What follows an answer.
+/// The step after an answer.
 enum Next {
     /// The question about this hunk; `None` ends the questions.
     Ask(Option<HunkId>),
@@ -144,7 +144,7 @@ impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
         }
     }
 
-    /// Shows a hunk and asks until an answer leads on.
+    /// Shows a hunk and asks until an answer decides the next step.
     fn ask_about(&mut self, id: HunkId) -> io::Result<Next> {
         self.show(id)?;
         loop {
@@ -157,7 +157,7 @@ impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
         }
     }
 
-    /// Applies an answer. Returns `None` if the same question is to be asked again.
+    /// Applies an answer. Returns `None` if the question must be repeated.
     fn apply(&mut self, id: HunkId, line: &str) -> io::Result<Option<Next>> {
         let line = line.to_ascii_lowercase();
         let (word, rest) = match line.strip_prefix('g') {
@@ -305,7 +305,7 @@ fn notes(hunk: &ReviewHunk) -> Vec<String> {
     note.into_iter().chain(hunk.breaks_syntax().then(|| warning.to_owned())).collect()
 }
 
-/// What will be written, and what is rejected.
+/// The changes that will be written, and those that are rejected.
 fn summary(review: &Review) -> String {
     let counts = review.counts();
     let written: Vec<String> = review.files.iter().filter_map(|file| Some(format!("  {}", change(file)?))).collect();
@@ -326,7 +326,7 @@ fn summary(review: &Review) -> String {
     lines.join("\n")
 }
 
-/// What a write does to a file; `None` if it does not change.
+/// The effect of a write on a file; `None` if it does not change.
 fn change(file: &FileReview) -> Option<String> {
     let path = file.title();
     let hunks = count(file.counts().accepted, "hunk");
@@ -421,7 +421,7 @@ mod tests {
         Review::new(Proposal { files, ..Proposal::default() })
     }
 
-    /// Answers the questions about a review; whether it may be written, and what was shown.
+    /// Answers the questions about a review. Returns whether it may be written, and the output.
     fn answered(review: &mut Review, answers: &str) -> (bool, String) {
         let mut out = Vec::new();
         let edit = |_: &str, text: &str| Ok(text.replace("10", "100"));

@@ -204,7 +204,7 @@ impl Attempt<'_, '_> {
         }
     }
 
-    /// Receives one part, and adds its text to `so_far`.
+    /// Receives one part, and appends its text to `so_far`.
     async fn part(&self, more: Vec<Message>, so_far: &mut String) -> Result<Completion, AskError> {
         let client = self.params.client;
         // A prefilled answer is continued exactly; only another turn may repeat text.

@@ -1,4 +1,4 @@
-//! Asking, with a provider that plays a script.
+//! Tests of requests, with a scripted provider.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use rhumb_session::context::{OversizedRequest, Window};
 
 type Answer = (&'static str, Result<Finish, LlmError>);
 
-/// Gives its answers in turn and keeps the requests.
+/// Returns its answers in order and stores the requests.
 struct Script {
     answers: Mutex<VecDeque<Answer>>,
     seen: Mutex<Vec<Request>>,
@@ -49,7 +49,7 @@ struct AskFixture {
     answers: Vec<Answer>,
     allowance: Option<f64>,
     partial: &'static str,
-    /// The tokens that a request cannot do without.
+    /// Minimum number of tokens of a request.
     least: usize,
 }
 
@@ -64,13 +64,13 @@ struct Outcome {
     text: String,
     seen: Vec<Request>,
     limits: Vec<Option<usize>>,
-    /// The input that the model is known to take afterwards, in tokens.
+    /// The recorded input limit of the model after the request, in tokens.
     takes: usize,
-    /// It was told that the cap cut the answer off, so often.
+    /// Number of reports that the cap ended the answer.
     cut: usize,
 }
 
-/// A request of 1,000 tokens, or fewer where a limit says so, but not fewer than `least`.
+/// A request of 1,000 tokens, or fewer if `limit` is smaller, but at least `least`.
 fn view(limit: Option<usize>, least: usize) -> ContextView {
     let window = Window { tokens: 100_000, known: true };
     let messages = vec![Message::new(Role::User, "do it")];
@@ -130,7 +130,7 @@ fn overflow(sent: Option<usize>, limit: Option<usize>) -> LlmError {
     LlmError::Overflow { message: String::new(), sent, limit }
 }
 
-/// A dollar for a thousand tokens, whichever.
+/// A model that costs one dollar per thousand tokens of any kind.
 fn priced() -> Model {
     let prices = Prices { input: 1_000.0, output: 1_000.0, cache_read: 1_000.0, cache_write: 1_000.0, long: None };
     Model { prices: Some(prices), ..Model::unknown("m") }
@@ -215,7 +215,7 @@ async fn an_answer_that_the_cap_cuts_off_is_told_from_one_that_is_as_long_as_it_
     assert_eq!(cut(priced(), thinking_only.clone()).await, 1);
     assert_eq!(cut(priced(), vec![("word", Ok(Finish::Length))]).await, 1);
     assert_eq!(cut(priced(), vec![("word", Ok(Finish::Stop))]).await, 0);
-    // Less than what the cap pays for is the most that this model writes.
+    // The maximum output of this model is below the limit of the cap.
     assert_eq!(cut(Model { max_output: Some(300), ..priced() }, thinking_only).await, 0);
 }
 
@@ -237,7 +237,7 @@ async fn no_request_passes_the_cap() {
 async fn each_part_of_an_answer_counts_against_the_cap() {
     let answers = vec![("word", Ok(Finish::Length)), ("more", Ok(Finish::Stop))];
     let outcome = play(AskFixture { model: priced(), answers, allowance: Some(2.1), ..AskFixture::default() }).await;
-    // What is left pays for no second request of a thousand tokens and more.
+    // The remaining allowance is less than the cost of a second request.
     assert_eq!((outcome.result.unwrap().finish, outcome.seen.len()), (Finish::Length, 1));
 }
 
@@ -249,8 +249,8 @@ async fn what_is_free_passes_no_cap() {
     assert_eq!((outcome.result.is_ok(), outcome.seen[0].max_output_tokens), (true, None));
 }
 
-/// Says its piece over and over until it is stopped, whatever it was asked for. At its beginning it tells a usage, as servers do
-/// that tell the rest at the end.
+/// Repeats a text until it is stopped, and ignores the output limit. It reports a usage at the start, like servers that report
+/// the rest at the end.
 struct Endless {
     pieces: usize,
 }
@@ -283,7 +283,7 @@ impl Provider for Endless {
     }
 }
 
-/// What was said, spent in dollars, and how it ended.
+/// The events, the cost in dollars, and the result.
 async fn endless(pieces: usize, allowance: f64) -> (Vec<AskEvent>, f64, Result<Completion, AskError>) {
     let client =
         ModelClient { facts: Arc::new(priced()), ..ModelClient::new(Arc::new(Endless { pieces }), "m".into()) };

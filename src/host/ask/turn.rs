@@ -72,7 +72,7 @@ impl Host {
         .await;
     }
 
-    /// Keeps the provider's cache of a request warm until the next turn, if the settings say so.
+    /// Keeps the provider's cache of a request warm until the next turn, if the settings enable it.
     async fn keep_warm(self, turn: u64, client: ModelClient, prompt: Arc<Prompt>, cancel: CancellationToken) {
         let (sender, mut spent) = mpsc::channel(1);
         let pings = keep_warm(&client, &prompt, self.shared.env.settings.cache_pings, PING_EVERY, &cancel, sender);

@@ -89,8 +89,8 @@ impl Host {
     }
 }
 
-/// Quotes a page in a fence, with an introduction that its text is material and no instruction. Outside of the fence is nothing from
-/// the page but the beginning of its URL, without spaces.
+/// Quotes a page in a fence, with an introduction that its text is material and no instruction. Outside of the fence, the only
+/// text from the page is the beginning of its URL, without spaces.
 fn as_reference(page: &Page, text: &str) -> String {
     let title = one_line(&page.title);
     let title =

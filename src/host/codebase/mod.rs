@@ -40,7 +40,7 @@ pub enum SearchEvent {
     Spent(Spent),
 }
 
-/// Finds passages. The `assistant` helps with questions as the settings say; its errors become notes.
+/// Finds passages. The `assistant` performs the steps that the settings enable; its errors become notes.
 pub async fn find_passages(
     source: Arc<PassageSource>,
     goal: &SearchGoal,

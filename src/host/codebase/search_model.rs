@@ -1,4 +1,4 @@
-//! The optional steps of a codebase search that a model helps with. If a step fails, a note is added and the search goes on without
+//! The optional steps of a codebase search that use a model. If a step fails, a note is added and the search continues without
 //! it.
 
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) struct SearchHelp<'a> {
     assistant: Assistant<'a>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<SearchEvent>,
-    /// Whether the model failed. It is not asked again during this search.
+    /// Whether the model failed. It is not used again during this search.
     is_off: bool,
     /// Notes about failed steps.
     pub(super) notes: Vec<Failure>,
@@ -98,7 +98,7 @@ impl SearchHelp<'_> {
         question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
     }
 
-    /// Orders the hits by relevance, as the model says.
+    /// Orders the hits by relevance as rated by the model.
     pub(super) async fn rerank(&mut self, question: &str, hits: &mut Vec<Hit>) {
         let cards = rerank_list(hits);
         if !self.settings().rerank || cards.is_empty() {

@@ -36,7 +36,7 @@ pub(super) struct Commits {
     queue: tokio::sync::Mutex<()>,
     /// Makes the last commit in the queue stop waiting for its message.
     flush: Mutex<CancellationToken>,
-    /// The newest write in the journal at the last message of the developer.
+    /// The newest write in the journal at the last message of the user.
     since: AtomicU64,
     /// Whether the note about jj was shown.
     reported_jj: AtomicBool,
@@ -52,7 +52,7 @@ impl Commits {
 }
 
 impl Host {
-    /// Writes files, and commits them if the settings say so.
+    /// Writes files, and commits them if the settings enable commits.
     pub(super) fn write_and_commit(self, files: Vec<PendingWrite>, commit: CommitRequest, consent: WriteConsent) {
         let flush = self.shared.commits.flush();
         tokio::spawn(async move {
@@ -100,7 +100,7 @@ impl Host {
         }
     }
 
-    /// Sets the start of `/diff`, if this is a message of the developer.
+    /// Sets the start of `/diff`, if this is a message of the user.
     pub(super) fn mark_diff_start(&self, spec: &RequestSpec) {
         if !spec.exchange.is_empty() || !spec.partial.is_empty() {
             return;
@@ -209,7 +209,7 @@ impl Host {
             let message = "This folder is not in a git repository, so nothing was committed.".to_owned();
             return Err(vec![Failure { message, hint: "git init creates one.".to_owned() }]);
         };
-        // Staged changes say exactly what to commit.
+        // Staged changes are an explicit choice of what to commit.
         let untracked =
             if repo.has_staged().unwrap_or(false) { Vec::new() } else { repo.untracked().unwrap_or_default() };
         let untracked = (!untracked.is_empty()).then(|| untracked_note(&untracked));

@@ -33,20 +33,20 @@ struct CommitDraft {
     prepared: PreparedCommit,
     /// The message if no model writes one.
     fallback: String,
-    /// The message of the developer that led to the changes; may be empty.
+    /// The message of the user that led to the changes; may be empty.
     request: String,
 }
 
 /// The input for a commit message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MessageRequest {
-    /// The message of the developer; may be empty.
+    /// The message of the user; may be empty.
     pub request: String,
     /// The files, each with its diff, which is empty for secret files.
     pub change: Vec<(String, String)>,
 }
 
-/// Messages by a model; `None` where there is none.
+/// Messages by a model; `None` for a commit without one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitMessages {
     /// For the user's own changes.
@@ -131,7 +131,7 @@ impl PendingCommits {
         (!change.is_empty()).then(|| MessageRequest { request: draft.request.clone(), change })
     }
 
-    /// Makes the commits. Changes by `model` are attributed to it as the settings say.
+    /// Makes the commits. Changes by `model` are attributed to it according to the settings.
     pub fn commit(self, messages: CommitMessages, settings: &Settings, model: &str) -> Committed {
         // The journal note is dropped at the end, even after an error, because errors are reported.
         let Self { root, own, accepted, by_model, notes, journal_note: _journal_note, recorded } = self;

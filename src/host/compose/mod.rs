@@ -23,7 +23,7 @@ use rhumb_workspace::Root;
 /// The manual may use one part in this many of the window.
 const MANUAL_SHARE: usize = 3;
 
-/// What [`compose`] needs beside the request.
+/// The parameters of [`compose`] in addition to the request.
 #[derive(Clone, Copy)]
 pub struct ComposeContext<'m> {
     /// The request environment.

@@ -24,7 +24,7 @@ pub struct RequestEnv {
     pub catalog: Catalog,
     /// The prompts.
     pub prompts: Prompts,
-    /// The machine and shell of the developer; `None` where requests must be the same on all machines.
+    /// The machine and shell of the user; `None` where requests must be the same on all machines.
     pub machine: Option<Machine>,
     /// The folder of the user's commands.
     pub commands: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub struct RequestEnv {
     calibration_file: Option<CalibrationFile>,
 }
 
-/// The machine of the developer, as described to models.
+/// The machine of the user, as described to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// The operating system and processor, such as `linux x86_64`.
@@ -157,7 +157,7 @@ impl RequestEnv {
         }
     }
 
-    /// The surroundings of the developer, as described to models.
+    /// The environment of the user, as described to models.
     pub fn environment(&self) -> UserEnvironment {
         let machine = self.machine.as_ref();
         UserEnvironment {

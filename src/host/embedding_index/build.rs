@@ -63,7 +63,7 @@ pub struct Indexed {
     pub aside: Option<PathBuf>,
 }
 
-/// Builds the index. Each batch is saved, so that a stopped build continues there. Computes on the calling thread.
+/// Builds the index. Each batch is saved, so that a stopped build resumes after it. Computes on the calling thread.
 ///
 /// # Errors
 /// The embedder or the store fails, or the build was cancelled.

@@ -1,7 +1,7 @@
 //! The embedding index: built in the background after each survey if the settings name an embedding model.
 //!
 //! Texts are sent to a server only after the user has agreed, once for each repository and server. Each batch is saved, so that a
-//! stopped build continues where it was.
+//! stopped build resumes after the last batch.
 
 mod build;
 pub(super) mod search;
@@ -170,7 +170,7 @@ impl Host {
             Err(IndexError::NotAgreed { host }) => {
                 let estimate = estimate(request, control)?;
                 let price = self.embedding_price(estimate.tokens);
-                // Later surveys do not ask again.
+                // Later surveys do not repeat the question.
                 indexing.declined.store(true, Ordering::SeqCst);
                 return Ok(Some(IndexResponse::Asks { host, estimate, price }));
             }
@@ -241,8 +241,8 @@ pub fn embedding_price(catalog: &Catalog, model: &str, tokens: usize) -> Option<
     Some(prices.cost(Tokens { fresh: tokens as u64, ..Tokens::default() }).as_f64())
 }
 
-/// The vectors of a surveyed repository, for a command that searches once. Missing ones are computed if the model is local; a server
-/// is not asked.
+/// The vectors of a surveyed repository, for a command that searches once. Missing ones are computed if the model is local; no
+/// request is sent to a server.
 ///
 /// # Errors
 /// The embedder or the store fails, the user has not agreed to the server, or there are no vectors yet.
@@ -393,7 +393,7 @@ pub enum IndexError {
 }
 
 impl IndexError {
-    /// What to do about it.
+    /// A remedy for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Config(error) => error.hint(),

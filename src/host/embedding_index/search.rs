@@ -75,12 +75,12 @@ fn search_graph_with_vector(
 }
 
 impl Host {
-    /// Searches the repository as it is known now; `None` before the first survey. Embeddings are used if their model is local: this
-    /// is for the search as you type, which must not ask a server. Blocks for milliseconds.
+    /// Searches the latest survey; `None` before the first one. Embeddings are used only if their model is local, because the
+    /// search as you type must not send requests. Blocks for milliseconds.
     pub(crate) fn search_known(&self, question: &Question) -> Option<Vec<Hit>> {
         let known = self.known_graph()?;
         let (embedder, vectors) = self.shared.indexing.ready().unzip();
-        // Only a local model is ready at once.
+        // Only a local model returns at once.
         let vector = embedder.and_then(|embedder| question_vector(embedder.as_ref(), question).now_or_never()?.ok());
         Some(match vectors.zip(vector) {
             Some((vectors, vector)) => {

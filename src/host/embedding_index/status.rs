@@ -22,7 +22,7 @@ pub struct IndexStatus {
     pub folder: String,
     /// Size of the word index and the map there, in bytes.
     pub words_bytes: u64,
-    /// The embedding model, or why there is none and a hint.
+    /// The embedding model, or the reason for its absence and a hint.
     pub model: Result<String, (String, String)>,
     /// The server that receives texts, if any.
     pub host: Option<String>,

@@ -1,4 +1,4 @@
-//! Indexes that are made, stopped, gone on with, and brought up to date.
+//! Tests of building, stopping, resuming and updating an index.
 
 use rhumb_session::IndexEstimate;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
 #[allow(dead_code)]
 mod tiny_model;
 
-/// An embedder that knows some words, notes what it was given, and fails when it has made so many vectors.
+/// An embedder of some words. It records its input, and fails after a given number of vectors.
 struct Tiny {
     identity: String,
     given: Mutex<Vec<String>>,
@@ -94,7 +94,7 @@ impl Place {
         Root::at(self.files.path()).unwrap()
     }
 
-    /// What there is now. What was just written has no stamp yet, so that of its text stands in.
+    /// The current survey. Files that were just written have no stamp yet, so a hash of the text is used.
     fn survey(&self, before: Option<&Survey>) -> Survey {
         let start = SurveyStart { before, with_terms: true, ..SurveyStart::default() };
         let mut survey = survey(&self.root(), start, &AtomicBool::new(false), &|_| {}).unwrap();
@@ -115,7 +115,7 @@ fn function(name: &str, word: &str) -> String {
     format!("fn {name}() {{\n    let answer = {word}(\"the tide is high\");\n    publish(answer);\n}}\n\n")
 }
 
-/// What is nearest to each vectors, with places and scores.
+/// The nearest passages of each vector, with locations and scores.
 fn seen(vectors: &PassageVectors, survey: &Survey) -> Vec<(usize, String, u32, u32, String)> {
     let index = survey.graph.index();
     let mut all = Vec::new();
@@ -276,7 +276,7 @@ fn an_estimate_counts_what_is_new_and_embeds_nothing() {
     assert_eq!(estimate(request, &IndexControl::default()).unwrap(), IndexEstimate::default());
 }
 
-/// One thing that happens to a file.
+/// A change of a file.
 #[derive(Debug, Clone)]
 enum Edit {
     Write(usize, Vec<usize>),

@@ -99,7 +99,7 @@ impl Host {
             LookupEffect::Search(question) => {
                 let number = self.shared.newest.search.fetch_add(1, Ordering::SeqCst) + 1;
                 self.blocking(EffectKind::Lookup.failed(), move |host| {
-                    // Outdated if the user typed on. The response contains its question.
+                    // Outdated if the user has continued typing. The response contains its question.
                     let is_newest = host.shared.newest.search.load(Ordering::SeqCst) == number;
                     let hits = if is_newest { host.search_known(&question) } else { Some(Vec::new()) };
                     Response::LookedUp(LookupResponse::Found { question, hits })

@@ -91,7 +91,7 @@ pub struct SurveyTimes {
     pub graph: f64,
 }
 
-/// What a survey starts from.
+/// The input of a survey.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SurveyStart<'s> {
     /// The last survey of this process.

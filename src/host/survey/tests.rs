@@ -24,7 +24,7 @@ impl SurveyFixture {
         scene
     }
 
-    /// Writes a file as if it were an hour old: what changed just now is never taken for known.
+    /// Writes a file with an age of one hour: a file that has just changed is always read again.
     fn write(&self, path: &str, text: &str) {
         let place = self.root.path().join(path);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn a_segment_that_vanished_is_made_anew_with_its_words() {
     let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();
     let without = SurveyStart { store: Some(&scene.store()), ..SurveyStart::default() };
-    // Read without words, beside a new file, while another process sweeps the segments away.
+    // A survey without words and with a new file, while another process deletes the segments.
     scene.write("src/new.py", "def new_gate():\n    pass\n");
     let survey = survey(&scene.root, without, &AtomicBool::new(false), &|_| {}).unwrap();
     scene.stored_files("segments").iter().for_each(|path| fs::remove_file(path).unwrap());
@@ -276,7 +276,7 @@ fn what_is_enough_leaves_files_out_until_they_are_wanted() {
     assert_eq!((first.files.len(), first.read + first.unread), (200, 200), "all are listed");
     let left = first.known.iter().find(|file| file.stamp == records::UNREAD).unwrap().path.clone();
     let had = first.known.iter().find(|file| file.stamp != records::UNREAD).unwrap().path.clone();
-    // A file that was read is read again when it changes; one that was left out stays so.
+    // A file that was read is read again when it changes; a skipped file stays skipped.
     scene.write(&had, "def other():\n    return 'changed'\n");
     scene.write(&left, "def more():\n    return 'changed as well'\n");
     let again =

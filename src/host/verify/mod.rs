@@ -1,7 +1,7 @@
 //! Checks: syntax of files, linters and tests, in that order.
 //!
 //! Commands come from the effective settings (those of a repository need the approval of the user) or from the input of the
-//! developer. Nothing else is run.
+//! user. Nothing else is run.
 
 pub(super) mod output;
 pub(super) mod processes;
@@ -54,7 +54,7 @@ pub enum CommandEvent<'e> {
     },
 }
 
-/// What checks need.
+/// The parameters of checks.
 pub struct CheckContext<'b> {
     /// The root.
     pub root: &'b Root,
@@ -290,21 +290,21 @@ pub(super) fn how(end: End, took: Duration) -> String {
     }
 }
 
-/// A path as a quoted argument that cannot be taken for a flag.
+/// A path as a quoted argument that cannot be parsed as a flag.
 fn argument(path: &str) -> String {
     if path.starts_with('-') { quoted(&format!("./{path}")) } else { quoted(path) }
 }
 
 /// The lines (0-based) of new syntax errors; `None` if the file has no grammar.
 fn new_errors(file: &CheckedFile) -> Option<Vec<usize>> {
-    // Only errors near the changes count.
+    // Only errors near the changes are reported.
     let base = file.base.as_deref().unwrap_or_default();
     let hunks = diff::hunks(base, &file.text);
     let near = |side: fn(&diff::Hunk) -> Range<usize>| hunks.iter().map(side).collect::<Vec<_>>();
     let after = rhumb_syntax::errors(&file.path, &file.text, &near(|hunk| hunk.proposed.clone()))?;
     let old = file.base.as_deref();
     let before = old.and_then(|base| rhumb_syntax::errors(&file.path, base, &near(|hunk| hunk.base.clone())));
-    // If the grammar already reported errors before, it does not fit the file well, and more of them say little.
+    // If the grammar already reported errors before the change, it does not fit the file, and further errors mean little.
     if before.is_some_and(|before| before.count() > 0 && before.count() >= after.count()) {
         return Some(Vec::new());
     }
@@ -346,7 +346,7 @@ fn usual_tests(folder: &Path) -> Option<&'static str> {
     usual_test_command(&is_there).map(|(_, command)| command)
 }
 
-/// The first known file, and its usual test command. `is_there` tells whether a file exists at the root.
+/// The first known file, and its usual test command. `is_there` returns whether a file exists at the root.
 pub(super) fn usual_test_command(is_there: &dyn Fn(&str) -> bool) -> Option<(&'static str, &'static str)> {
     TEST_COMMANDS.iter().find(|(file, _)| is_there(file)).copied()
 }

@@ -1,4 +1,4 @@
-//! Checks on files and with commands of their own.
+//! Tests of checks with temporary files and commands.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Whatever the user does between writes, undos and redos, nothing of theirs is lost, and no commit of ours holds it.
+//! Whatever the user does between writes, undos and redos, their changes are not lost, and no commit of the app contains them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,10 +16,10 @@ use rhumb_workspace::Direction;
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
 const BRANCHES: [&str; 2] = ["refs/heads/main", "refs/heads/other"];
 
-/// One step of somebody. Files are numbers into [`FILES`].
+/// A step of the user or of the app. Files are indices into [`FILES`].
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A line is accepted into a file, which it may create; the user's own changes go first or stay out.
+    /// A line is accepted into a file, which may be new; the user's own changes are committed first or not at all.
     Write {
         file: usize,
         own_first: bool,
@@ -35,7 +35,7 @@ enum Step {
         to: usize,
         own_first: bool,
     },
-    /// The message of the last commit is there.
+    /// The message of the last commit arrives.
     Message,
     Undo,
     Redo,
@@ -63,7 +63,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a write did, as the test knows it: each file before and after.
+/// The expected effect of a write: each file before and after.
 type Done = Vec<(String, Option<String>, Option<String>)>;
 
 struct World {
@@ -77,12 +77,12 @@ struct World {
     lines: usize,
     /// The commits that the user made.
     users: BTreeSet<git2::Oid>,
-    /// Writes that can be undone, and those that can be done again.
+    /// Writes that can be undone, and those that can be redone.
     done: Vec<Done>,
     undone: Vec<Done>,
 }
 
-/// Everything that the user may miss.
+/// Everything that the user could lose.
 #[derive(Debug, Clone, PartialEq)]
 struct Picture {
     disk: BTreeMap<String, String>,
@@ -137,7 +137,7 @@ impl World {
         format!("{whose}{}\n", self.lines)
     }
 
-    /// Every line in a commit that a branch leads to.
+    /// Every line in a commit that is reachable from a branch.
     fn committed_lines(&self) -> BTreeSet<String> {
         let mut walk = self.git.revwalk().unwrap();
         BRANCHES.iter().for_each(|name| walk.push_ref(name).unwrap());
@@ -177,7 +177,7 @@ impl World {
                 self.undone.clear();
             }
             Ok(other) => panic!("{other:?}"),
-            // A folder may stand in the way.
+            // A folder may have that name.
             Err(_) => {}
         }
     }
@@ -255,7 +255,7 @@ impl World {
                 let mut how = CheckoutBuilder::new();
                 how.safe();
                 let target = self.git.revparse_single(BRANCHES[branch]).unwrap();
-                // Refused where it would overwrite changes, as git does.
+                // Refused if it would overwrite changes, as in git.
                 if self.git.checkout_tree(&target, Some(&mut how)).is_ok() {
                     self.git.set_head(BRANCHES[branch]).unwrap();
                 }
@@ -276,7 +276,7 @@ impl World {
         self.users.insert(id);
     }
 
-    /// What must hold after a step that was ours.
+    /// The invariants after a step of the app.
     fn check(&self, before: &Picture, step: Step) {
         let after = self.picture();
         let committed = self.committed_lines();
@@ -287,7 +287,7 @@ impl World {
         let all = |texts: &BTreeMap<String, String>| -> BTreeSet<String> {
             texts.values().flat_map(|text| users(text)).collect()
         };
-        // What is deleted by a decision of the user's is in the journal, from which it can come back.
+        // A deletion that the user accepted is in the journal, from which it can be restored.
         let kept: BTreeSet<String> = self
             .done
             .iter()
@@ -302,7 +302,7 @@ impl World {
             let saved = committed.contains(line) || (deletes && kept.contains(line));
             assert!(saved, "{line} was on disk before {step:?} and is lost");
         }
-        // A commit of a moved file holds the user's uncommitted lines in it. Where it is dropped, they are on disk alone again.
+        // The commit of a moved file contains the user's uncommitted lines. After it is dropped, they are only on disk again.
         let dropped: BTreeSet<String> = before
             .tips
             .iter()
@@ -330,7 +330,7 @@ impl World {
         self.git.find_commit(id).unwrap().parent_id(0).ok()
     }
 
-    /// A commit that was dropped was ours, and no line of the user's was in it alone.
+    /// A dropped commit was made by the app, and no line of the user was only in it.
     fn check_dropped(&self, id: git2::Oid, committed: &BTreeSet<String>, kept: &BTreeSet<String>) {
         let commit = self.git.find_commit(id).unwrap();
         let is_own_changes = commit.message().is_ok_and(|message| message.starts_with("Own changes to"));
@@ -340,7 +340,7 @@ impl World {
         }
     }
 
-    /// The commits of accepted lines hold nothing of the user's, moves of whole files aside.
+    /// The commits of accepted lines contain no lines of the user, except for moves of whole files.
     fn check_commits(&self, old: git2::Oid, new: git2::Oid) {
         let mut walk = self.git.revwalk().unwrap();
         walk.push(new).unwrap();

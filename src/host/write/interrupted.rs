@@ -6,7 +6,7 @@ use rhumb_workspace::{Journal, Recovered, Recovery, Root};
 
 /// Finishes or rolls back interrupted writes and commits, and returns what to report.
 pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
-    // An error of the repository is reported where it is needed.
+    // An error of the repository is reported when the repository is needed.
     let repo = has_interrupted_commits(root.path()).then(|| Repo::open(root.path()).ok().flatten()).flatten();
     let commits = repo.map(|repo| repo.finish_interrupted_commits()).unwrap_or_default();
     let mut failures: Vec<Failure> = commits.iter().map(commit_note).collect();

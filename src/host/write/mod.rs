@@ -31,8 +31,8 @@ pub enum WriteOutcome {
 }
 
 /// Writes the files and, with a `commit` in a git repository, prepares their commit. It must contain the accepted changes only:
-/// uncommitted changes of the user in these files are committed before, or the files are not committed, as `commit` says. With a
-/// journal the write can be undone.
+/// uncommitted changes of the user in these files are committed before, or the files are not committed, according to `commit`.
+/// With a journal the write can be undone.
 ///
 /// # Errors
 /// Nothing was written: a file changed meanwhile, or the file system reported an error.
@@ -46,7 +46,7 @@ pub fn write(
     if let (Some(Ok(Some(before))), Some(CommitRequest { own_changes: OwnChanges::BySetting, .. })) = (&before, commit)
         && !before.own.whole.is_empty()
     {
-        // The user is only asked if the files can be written.
+        // The question is only shown if the files can be written.
         return match rhumb_workspace::check_write(root, journal, &file_writes(files)) {
             Ok(()) => Ok(WriteOutcome::UncommittedChanges(before.own.whole.clone())),
             Err(error) => failed_outcome(error),

@@ -1,4 +1,4 @@
-//! Where a repository can be found: everywhere the file is written, and it is committed or told why not.
+//! States of repositories. In each, the file is written, and it is committed or the reason against it is reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;
 
-/// Runs git in a folder, free of the machine's own settings.
+/// Runs git in a folder, without the settings of the machine.
 fn git(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
@@ -45,17 +45,17 @@ fn repository(place: &Path) -> PathBuf {
     top
 }
 
-/// What is expected of a write.
+/// The expected result of a write.
 enum Expect {
     /// It is committed on HEAD.
     Commit,
-    /// There is no commit, and nothing to say about it.
+    /// There is no commit and no note.
     Quiet,
-    /// There is no commit, and this is told.
+    /// There is no commit, and this note is reported.
     Refused(&'static str),
 }
 
-/// How a situation is made, from an empty place: the folder that somebody stands in, and the file that is written.
+/// Creates a state in an empty folder. Returns the working directory and the file to write.
 type Make = fn(&Path) -> (PathBuf, &'static str);
 
 const SITUATIONS: [(&str, Make, Expect); 26] = [
@@ -130,7 +130,7 @@ fn widowed(place: &Path) -> (PathBuf, &'static str) {
     at
 }
 
-/// A repository whose attributes say something of `a`.
+/// A repository with attributes of `a`.
 fn attributed(place: &Path, attributes: &str) -> (PathBuf, &'static str) {
     let top = repository(place);
     put(&top, ".gitattributes", &format!("a {attributes}\n"));
@@ -257,7 +257,7 @@ fn without_objects(place: &Path) -> (PathBuf, &'static str) {
     (top, "a")
 }
 
-/// Writes a line into the file, new or not; what was committed and what was told.
+/// Writes a line into the file, which may be new. Returns the committed text and the note.
 fn written(name: &str, root: &Root, path: &str) -> (Option<String>, String) {
     let expected = fs::read_to_string(root.path().join(path)).ok();
     let content = expected.clone().unwrap_or_default() + "ours $Id: of ours $\n";

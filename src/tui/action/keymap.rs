@@ -8,7 +8,7 @@ use super::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::config::Settings;
 use crate::tui::key;
 
-/// What a sequence of keys means to the pane with the focus.
+/// The meaning of a key sequence in the pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
     /// This action.
@@ -43,7 +43,7 @@ impl KeyMap {
         self.of(action).first().map_or("", String::as_str)
     }
 
-    /// Looks a key sequence up. The pane's own keys win over those of lists, and those over global ones.
+    /// Looks up a key sequence. The keys of the pane take precedence over those of lists, and these over global keys.
     pub fn lookup(&self, pane: Pane, sequence: &str) -> Binding {
         self.find(sequence, |scope| match scope {
             Scope::Pane(own) if own == pane => Some(0),
@@ -53,8 +53,8 @@ impl KeyMap {
         })
     }
 
-    /// As [`Self::lookup`], for the chat while its transcript is read: it is a list then, and keeps what keys mean there
-    /// otherwise.
+    /// As [`Self::lookup`], for the chat while its transcript is read. The keys of lists apply then, in addition to those of
+    /// the chat.
     pub fn lookup_reading(&self, sequence: &str) -> Binding {
         self.find(sequence, |scope| match scope {
             Scope::Reading => Some(0),
@@ -78,16 +78,16 @@ impl KeyMap {
     }
 }
 
-/// Something about the user's own keys that is not as it is written.
+/// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyProblem {
     /// The action as the settings name it.
     pub name: String,
-    /// What is the matter, as a sentence.
+    /// The problem, as a sentence.
     pub text: String,
 }
 
-/// Keys that mean the same everywhere, whatever the settings say: the way out.
+/// Keys that leave the app or an overlay. Settings cannot change them.
 const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
 
 struct KeyMapBuilder {
@@ -98,10 +98,10 @@ struct KeyMapBuilder {
 }
 
 impl KeyMap {
-    /// The keys of the table, with those of the settings in place of an action's own: what counts, and what does not.
+    /// Replaces the default keys of actions by those of the settings. Returns the key map and the problems in the settings.
     ///
-    /// What the settings say wins over the table. An empty list leaves an action without keys; two keys that lead out, Ctrl-c and
-    /// Esc, stay.
+    /// Settings take precedence over the table. An empty list leaves an action without keys. Ctrl-c and Esc cannot be removed,
+    /// because they leave the app or an overlay.
     pub fn with(overrides: &BTreeMap<String, Vec<String>>) -> (Self, Vec<KeyProblem>) {
         let Self { keys } = Self::default();
         let mut builder = KeyMapBuilder { keys, own: Vec::new(), problems: Vec::new() };
@@ -117,7 +117,7 @@ impl KeyMap {
                 builder.claim(info, written);
             }
             if !keys.is_empty() && builder.keys.get(&info.action).is_some_and(Vec::is_empty) {
-                // None of them can be, so nothing was said that counts: it is no wish to go without.
+                // All keys of the entry are invalid. The default keys stay, because only an empty list removes them.
                 builder.keys.insert(info.action, of_the_table);
             }
         }
@@ -261,7 +261,7 @@ fn meet(one: Scope, two: Scope) -> bool {
         _ if one == two => false,
         (Scope::Global, _) | (_, Scope::Global) => true,
         (Scope::Lists, Scope::Pane(pane)) | (Scope::Pane(pane), Scope::Lists) => pane != Pane::Chat,
-        // The keys of reading take the place of those of writing, and that is meant.
+        // The keys of reading intentionally replace those of writing.
         (Scope::Reading, Scope::Pane(_)) | (Scope::Pane(_), Scope::Reading) => false,
         (Scope::Reading, _) | (_, Scope::Reading) => true,
         (Scope::Lists, Scope::Lists) | (Scope::Pane(_), Scope::Pane(_)) => false,
@@ -279,7 +279,7 @@ fn is_text(key: &str) -> bool {
     key.chars().count() == 1 || matches!(key, "Space" | "Backspace")
 }
 
-/// Other words for keys with a name.
+/// Alternative names of keys.
 const WORDS: [(&str, &str); 27] = [
     ("enter", "Enter"),
     ("return", "Enter"),
@@ -310,7 +310,7 @@ const WORDS: [(&str, &str); 27] = [
     ("comma", ","),
 ];
 
-/// The key or the sequence of keys that `text` means, in the names of the table; the part that is no key otherwise.
+/// Parses a key or a key sequence into the names of the table. The error is the part that is not a key.
 pub fn parse_sequence(text: &str) -> Result<String, String> {
     let parts: Result<Vec<String>, String> = text.split_whitespace().map(one).collect();
     let parts = parts?;
@@ -334,7 +334,7 @@ fn one(text: &str) -> Result<String, String> {
     let mut base = base(rest).ok_or_else(wrong)?;
     let mut chars = base.chars();
     if let (Some(letter), None) = (chars.next(), chars.next()) {
-        // A terminal tells the letter itself: with Shift the large one, with Ctrl the small one.
+        // Terminals report the letter: upper case with Shift, lower case with Ctrl.
         base = match (shift, ctrl) {
             (_, true) => letter.to_lowercase().to_string(),
             (true, false) if letter.is_alphabetic() => letter.to_uppercase().to_string(),
@@ -373,7 +373,7 @@ fn base(text: &str) -> Option<String> {
     (1..=24).contains(&number).then(|| format!("F{number}"))
 }
 
-/// What of the table `[keys]` does not count or takes something away, each with its file and line and what to do.
+/// The entries of the table `[keys]` that are ignored or hide another key, each with its file, its line and a remedy.
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     let (_, problems) = KeyMap::with(&settings.display.keys);
     let told = |name: &str, text: &str| match settings.layers.origin(&format!("keys.{name}")) {
@@ -389,7 +389,7 @@ fn end(text: &str) -> &'static str {
     if text.ends_with('?') { "" } else { "." }
 }
 
-/// The keys of a sequence that has begun, and whether the last key was Ctrl-C.
+/// The keys of an incomplete sequence, and whether the last key was Ctrl-C.
 #[derive(Debug, Default)]
 pub struct KeySequence {
     pending: String,
@@ -586,7 +586,7 @@ mod with_tests {
                 for (other, theirs) in all().filter(|(other, _)| other.scope == info.scope && other.action != info.action) {
                     prop_assert!(!clashes(keys, theirs), "{} of {} and {} of {}", keys, info.name, theirs, other.name);
                 }
-                // What the map says of an action is what its keys do, except where a smaller scope has them.
+                // The keys of an action run it, unless a smaller scope uses the same keys.
                 let found = match info.scope {
                     Scope::Pane(pane) => map.lookup(pane, keys),
                     Scope::Lists => map.lookup(Pane::Map, keys),

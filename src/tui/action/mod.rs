@@ -35,14 +35,14 @@ impl Pane {
     }
 }
 
-/// Where a binding counts.
+/// Where a binding applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
     /// Everywhere.
     Global,
     /// In one pane while it has the focus.
     Pane(Pane),
-    /// In every pane that lists something: map, context and review; and while reading in the chat.
+    /// In the panes with lists (map, context and review), and while reading in the chat.
     Lists,
     /// In the chat while the transcript is read.
     Reading,
@@ -55,11 +55,11 @@ pub struct ActionInfo {
     pub action: Action,
     /// Its stable name.
     pub name: &'static str,
-    /// Where its keys count.
+    /// Where its keys apply.
     pub scope: Scope,
     /// Its keys; a sequence is written with a space between (`g y`).
     pub keys: &'static [&'static str],
-    /// A word or two for the command bar.
+    /// One or two words for the command bar.
     pub title: &'static str,
     /// Whether the command bar omits it: the help lists it.
     pub is_rare: bool,

@@ -33,7 +33,7 @@ impl App {
                 Some(Vec::new())
             }
             Binding::None => {
-                // Typing goes to the composer, and so do the keys that follow.
+                // This key and the following ones go to the composer.
                 self.stop_reading();
                 None
             }
@@ -54,7 +54,7 @@ impl App {
         self.go_to_stop(in_view.unwrap_or(StopId { entry: last, stop: usize::MAX }));
     }
 
-    /// Gives the keys back to the composer. The view stays.
+    /// Returns the keys to the composer. The view does not move.
     pub(crate) fn stop_reading(&mut self) {
         (self.chat.reading.on, self.chat.reading.typing) = (false, None);
     }
@@ -135,7 +135,7 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Moves by one stop; through a stop that is taller than the view, by half a page.
+    /// Moves by one stop, or by half a page within a stop that is taller than the view.
     fn step(&mut self, down: bool) {
         let (above, below) = self.chat.reading.hidden();
         let (half, stop_id) = ((self.layout.page_rows() / 2).max(1), self.chat.reading.stop_id);
@@ -251,7 +251,7 @@ impl App {
             Some(Stop::Thoughts(_)) => self.toggle_thoughts_of(entry),
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Block(block)) => match links_of(&block).into_iter().next() {
-                // What a model writes is not opened in a browser unseen.
+                // A link from a model is not opened in a browser before the user has seen it.
                 Some(link) => return self.copy("The link", link),
                 None => self.hint.set("there is nothing to open here"),
             },
@@ -573,7 +573,7 @@ impl App {
         }
     }
 
-    /// The reason why a citation leads nowhere.
+    /// The reason why a citation has no target.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.chat.citing.target(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
@@ -630,7 +630,7 @@ impl App {
 
     /// Puts a message of the user into the composer. Later messages are dropped only when it is sent.
     pub(super) fn edit_and_rerun(&mut self, entry: usize) -> Vec<Task> {
-        // In an answer the message is meant that it answers.
+        // For an answer, use the message that it answers.
         let at = (0..=entry.min(self.session.transcript().len().saturating_sub(1))).rev();
         let is_user = |at: &usize| matches!(self.session.transcript().get(*at), Some(Entry::User { .. }));
         let Some(entry) = at.into_iter().find(is_user) else {
@@ -643,7 +643,7 @@ impl App {
         self.chat.reading.rerun = Some(Rerun { turn, entry });
         self.completion.suppress();
         let tasks = self.typed(|app| app.composer.open(&text));
-        // What sending leaves out stands above the composer.
+        // The title above the composer shows what sending drops.
         let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));
         let kept = if kept { format!(" · {back} your draft") } else { String::new() };
         self.hint.set(format!("{drops} cancels{kept}"));
@@ -675,7 +675,7 @@ impl App {
         }
         let effects = self.session.rewind(Some(rerun.turn));
         if self.session.transcript().iter().skip(rerun.entry).any(|entry| matches!(entry, Entry::User { .. })) {
-            // The session has said why not.
+            // The session has reported the reason.
             return None;
         }
         // The message is in the composer, as it was changed.

@@ -89,8 +89,8 @@ impl AnswerView {
         }
     }
 
-    /// Takes in the edits of the whole answer as its proposal has them. From then on the cards are those edits: what only looked
-    /// like an edit is prose, and a fence that turned out to be one is a card.
+    /// Replaces the cards by the edits of the proposal. Text that only looked like an edit becomes prose, and a fence that is an
+    /// edit becomes a card.
     pub(super) fn settle(&mut self, answer: &str, records: &[EditRecord]) {
         if records.is_empty() {
             return;
@@ -133,7 +133,7 @@ impl AnswerView {
         if let Some(line) = self.held.take() {
             self.prose(&line);
         }
-        // Nothing that was proposed goes without a card.
+        // Every proposed edit has a card.
         self.parts.extend(left.into_iter().map(|record| Part::Edit(card(record))));
     }
 
@@ -200,7 +200,7 @@ impl AnswerView {
         }
     }
 
-    /// Renders everything again at the next call of [`Self::lines`], since colours have arrived.
+    /// Renders everything again at the next call of [`Self::lines`], because colours have arrived.
     pub(super) fn forget(&mut self) {
         for part in &mut self.parts {
             if let Part::Prose(markdown) = part {
@@ -284,7 +284,7 @@ impl AnswerView {
     fn open_text(&self) -> String {
         let in_edit = matches!(self.parts.last(), Some(Part::Edit(card)) if !card.ended);
         let partial = self.stream.partial_line();
-        // The beginning of a fence or a marker would only flash up.
+        // The beginning of a fence or a marker would only be visible for a moment.
         let marker =
             MARKERS.iter().any(|marker| marker.starts_with(partial.trim()) || partial.trim().starts_with(marker));
         let partial = if in_edit || marker || may_begin_tag(partial) { "" } else { partial };
@@ -317,7 +317,7 @@ impl Card {
             path: Some(record.path.clone()).filter(|path| !path.is_empty()),
             added: record.added,
             removed: record.removed,
-            // The state of the edit says it where that is not so.
+            // An incomplete edit is reported by its state.
             ended: true,
             complete: true,
             lines: lines.into_iter().map(|line| (line.kind, line.text)).collect(),
@@ -329,7 +329,7 @@ impl Card {
         EditCard { path: self.path.clone(), lines: self.lines.clone(), edit: self.edit }
     }
 
-    /// `✎ src/a.rs +3 −1`, with room for the state of the edit.
+    /// `✎ src/a.rs +3 −1`, with space for the state of the edit.
     fn line(&self, columns: u16, theme: &Theme, closed: bool) -> Line<'static> {
         let state = match (self.ended && self.complete, closed) {
             (true, _) => "",
@@ -508,7 +508,7 @@ mod tests {
         ) {
             let mut changes = vec![("src/one.txt", first.into_iter().collect::<Vec<_>>())];
             changes.extend((!second.is_empty()).then(|| ("two.txt", second.into_iter().collect())));
-            // A quote of a line that the edit before removes is another matter.
+            // Adjacent changes are dropped: an edit would quote a line that the edit before it removes.
             changes.iter_mut().for_each(|(_, changes)| changes.dedup_by_key(|change| change.0 / 2));
             changes.iter_mut().for_each(|(_, changes)| changes.iter_mut().for_each(|change| change.0 = change.0 / 2 * 2 + 1));
             let answer = rendered(format, &changes);

@@ -15,7 +15,7 @@ use crate::tui::view::under_cursor;
 use crate::tui::widget::diff_lines::state_span;
 use crate::tui::widget::styled::marked;
 
-/// What stands behind a citation that leads nowhere.
+/// The sign after a citation without a target.
 const SIGN: &str = "⚠";
 
 pub(super) struct Link {
@@ -23,7 +23,7 @@ pub(super) struct Link {
     pub(super) columns: Range<usize>,
     pub(super) entry: usize,
     pub(super) citation: usize,
-    /// The target does not exist, and there was no room for the sign.
+    /// The target does not exist, and there was no space for the sign.
     pub(super) unsigned: bool,
 }
 

@@ -216,7 +216,7 @@ fn mode_mark(mode: Mode) -> &'static str {
     }
 }
 
-/// Lines of a shared text that are shown; the whole is in the context and in its file.
+/// Maximum number of lines of a shared text that are shown. The context and the file have the whole text.
 const SHARED_LINES: usize = 6;
 
 /// A shared text: its title, its first lines, and where the whole text is.
@@ -232,7 +232,7 @@ fn shared_lines(
     [head, beginning(text, SHARED_LINES, &place, columns, scene)].concat()
 }
 
-/// Lines of a message of the program that are shown: it says much that the model alone has to read.
+/// Maximum number of lines of a message of the program that are shown: most of it is meant for the model only.
 const AGAIN_LINES: usize = 8;
 
 /// The first lines of a text, the number of the others, and `place`, which names the file with the whole text.
@@ -274,7 +274,7 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Li
     lines
 }
 
-/// Lines of a command that are shown; a longer one is in the log.
+/// Maximum number of lines of a command that are shown. The log has all of them.
 const COMMAND_LINES: usize = 6;
 
 pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {

@@ -33,18 +33,18 @@ pub(super) use self::message::run_state_mark;
 pub use self::reading::ChatPane;
 pub use self::transcript::{ChatCache, VisibleStop};
 
-/// Longer lines than this are hard to read, however wide the pane is.
+/// Maximum width of text. Longer lines are hard to read, however wide the pane is.
 const MAX_TEXT_COLUMNS: u16 = 120;
 
 /// Lines of the transcript that stay visible beside a question, which usually refers to them. A question that would
 /// leave fewer is shown as one line, and is opened to be answered.
 const MIN_TRANSCRIPT_LINES: usize = 6;
 
-/// Columns of the rule above the composer that the line about passages leaves to the mode and to what is hidden above.
+/// Columns of the rule above the composer that the line about passages leaves for the mode and the count of hidden lines.
 const MIN_RULE_COLUMNS: usize = 12;
 
-/// Draws the pane. While the reader has scrolled up, lines that come below are added to how far it is to the end: it counts
-/// from there, and the text must stay where it is.
+/// Draws the pane. The scroll position is a distance from the end. While the user has scrolled up, new lines are added to the
+/// distance, so that the visible text does not move.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let leave = app.keys.first(Action::Escape);
     let (reads, scrolled) = (
@@ -125,7 +125,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
 }
 
-/// Draws the completion list and, if there is room, a preview of the selected candidate.
+/// Draws the completion list and, if there is space, a preview of the selected candidate.
 fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
@@ -140,7 +140,7 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
     let text =
         |text: &str, columns: u16| hanging(&sanitize::visible_line(text), "", columns, app.theme().style(Role::Text));
     if let Some((path, line)) = file {
-        // A short file covers no more of the transcript than it needs.
+        // The preview of a short file covers only as much of the transcript as it needs.
         let lines = match app.previews.get(path) {
             Some(Preview::Text(source)) => source.lines().take(usize::from(right.height)).count(),
             _ => 1,
@@ -205,7 +205,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     let talked = app.session.transcript().iter().any(|entry| !matches!(entry, Entry::Status(_)));
     let mut head = Vec::new();
     if !talked {
-        // Notices of the start must not push out how to begin.
+        // Notices of the start must not displace the introduction.
         head = if app.chat.welcome { first_start_card(app, area.width) } else { welcome(app, area.width) };
         head.push(Line::default());
     }
@@ -232,7 +232,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         let place = Rect { y: area.y + rows.start, height: rows.end - rows.start, ..area };
         cache.hits.add(place, Hit::Row(Pane::Chat, seen.stop_id.row()));
         if app.chat.reading.on && seen.stop_id == app.chat.reading.stop_id {
-            // On the frame of the pane, where there is no text to cover: the cursor must show without colours, too.
+            // Drawn on the frame of the pane, which has no text to cover. The cursor must be visible without colours, too.
             for y in place.y..place.bottom() {
                 let mark = if y == place.y { "▸" } else { "▌" };
                 if let Some(cell) = frame.buffer_mut().cell_mut((area.x.saturating_sub(1), y)) {
@@ -299,7 +299,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let query = width::clip_start(&query, columns.saturating_sub(width::columns(&found) + 2)).into_owned();
     let keys_room = columns.saturating_sub(width::columns(&query) + width::columns(&found) + 2);
     let keys = if width::columns(&keys) <= keys_room { keys } else { String::new() };
-    // Room for the cursor of the terminal.
+    // Space for the cursor of the terminal.
     let cursor = if typed.is_some() { " " } else { "" };
     Some(Line::from(vec![
         Span::styled("/", app.theme().style(Role::Accent)),
@@ -323,7 +323,7 @@ fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
         format!(" {passages} ({tokens}) · {drop} "),
         format!(" {tokens} passages "),
     ];
-    // The other titles of the rule need some room as well.
+    // The other titles of the rule need some space as well.
     let room = usize::from(width).saturating_sub(MIN_RULE_COLUMNS);
     let line = lines.into_iter().find(|line| width::columns(line) <= room)?;
     Some(Line::styled(line, app.theme().style(Role::Warning)))
@@ -339,7 +339,7 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme().style(Role::Badge)))
 }
 
-/// A line about running work, with room for the keys that stop it.
+/// A line about running work, with space for the keys that stop it.
 fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
     let room = usize::from(columns).saturating_sub(2 + width::columns(keys));
     clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
@@ -389,8 +389,8 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'stati
     lines
 }
 
-/// That the program wants to know something, in a line, and how to open it. A key that answers opens it, too, since the question does
-/// not stand whole on the screen.
+/// One line that reports a waiting question and the key that opens it. The keys of its answers open it, too, because the
+/// question is not shown in full.
 fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
     let takes_enter =
         app.focus == Pane::Chat && !app.chat.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
@@ -465,7 +465,7 @@ const LEFT: usize = 10;
 pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
     let columns = usize::from(columns);
     let theme = app.theme();
-    // It must fit beside a composer on a screen of 24 lines.
+    // The card and the composer must fit on a screen of 24 lines.
     let mut lines = vec![Line::styled("Welcome to rhumb. Any key begins.", theme.style(Role::Title))];
     let mut row = |left: &str, text: &str, role: Role| {
         let left = width::clip(left, LEFT).into_owned();

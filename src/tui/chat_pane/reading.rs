@@ -14,17 +14,17 @@ use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::Code;
 
-/// A stop of the reading cursor: an entry, and one of its blocks.
+/// A position of the reading cursor: an entry, and one of its blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StopId {
     pub entry: usize,
     pub stop: usize,
 }
 
-/// The bits of a row's number that tell the stop.
+/// The bits of a row's number that identify the stop.
 const STOP_BITS: u32 = 12;
 
-/// The row of the mark that tells of lines below.
+/// The row of the mark that reports new lines below.
 pub const NEW_LINES_ROW: usize = usize::MAX;
 
 impl StopId {
@@ -112,8 +112,8 @@ impl TranscriptSearch {
         (self.found.binary_search(&entry).ok().map(|at| at + 1), self.found.len())
     }
 
-    /// The next stop in that direction, with wrap-around. `None` if there is none. With `here`, the stop under the
-    /// cursor counts.
+    /// The next stop with a match in that direction, with wrap-around. `None` without a match. With `here`, the search
+    /// includes the stop under the cursor.
     pub(super) fn next(&mut self, entries: &[Entry], from: StopId, forward: bool, here: bool) -> Option<StopId> {
         let within = |places: &[(usize, usize)], at: Option<(usize, usize)>| match (at, forward) {
             (None, true) => places.first().copied(),
@@ -122,7 +122,7 @@ impl TranscriptSearch {
             (Some(at), false) => places.iter().rev().find(|place| **place < at || (here && **place == at)).copied(),
         };
         let own = entries.get(from.entry).map(|entry| self.places(entry)).unwrap_or_default();
-        // Within the stop any place will do to begin with.
+        // The search may begin at any place within the stop.
         let nth = if here && !forward {
             usize::MAX
         } else if here {
@@ -263,7 +263,7 @@ impl Reading {
         (self.on || self.follow).then_some(focus)
     }
 
-    /// Takes in the visible stops. A cursor outside of the view moves to the nearest of them.
+    /// Stores the visible stops. A cursor outside of the view moves to the nearest of them.
     pub(super) fn drawn(&mut self, seen: Vec<crate::tui::chat_pane::VisibleStop>) {
         (self.follow, self.top) = (false, false);
         let is_in_view = seen.iter().any(|seen| seen.stop_id == self.stop_id);
@@ -296,7 +296,7 @@ impl Reading {
     }
 }
 
-/// A place where the reading cursor can stand.
+/// A possible position of the reading cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// A message without blocks.

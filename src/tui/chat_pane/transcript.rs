@@ -1,9 +1,9 @@
 //! Which lines of the transcript are on the screen.
 //!
-//! A frame renders what is in view, a screen above and below it, and the last screen; the heights of all other messages are
-//! those of an earlier frame or guesses from their length, so that five thousand messages cost an addition each. Nothing
-//! jumps when a guess turns out wrong, because the view is held by its first line and not by a number of lines. Guesses
-//! below the view are made true bit by bit, a share in each frame that is drawn anyway.
+//! A frame renders the visible messages, a screen above and below them, and the last screen. The heights of all other
+//! messages are those of an earlier frame or estimates from their length, so that each costs only an addition. A wrong
+//! estimate does not move the text, because the position of the view is its first line and not a number of lines. Each
+//! frame replaces some of the estimates below the view by exact heights.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -329,7 +329,7 @@ mod tests {
             Self { app, cache: ViewCache::default(), screen }
         }
 
-        /// A frame; how many texts it wants coloured, and then they are.
+        /// Draws a frame and colours the texts that it requested. Returns their number.
         fn frame(&mut self) -> usize {
             let (app, cache) = (&mut self.app, &mut self.cache);
             self.screen.draw(|frame| view::render(app, cache, frame)).unwrap();

@@ -97,15 +97,15 @@ impl App {
 const MAX_UNFOLDED_LINES: usize = 200;
 
 impl App {
-    /// Makes a message that was not answered the draft again. A newer draft stays; the message then goes to the earlier inputs, where
-    /// one key recalls it.
+    /// Puts a message that was not answered back into the composer. If the composer has a newer draft, the message is added to
+    /// the earlier inputs instead.
     pub(crate) fn restore_draft(&mut self, draft: &str) {
         if draft.trim().is_empty() {
             return;
         }
         if self.composer.is_empty() {
             match self.session.input_mode() {
-                // A plan is there to be changed.
+                // A plan is meant to be edited.
                 Mode::Editor => self.composer.open(draft),
                 _ => self.composer.set(draft),
             }
@@ -122,8 +122,7 @@ impl App {
         self.session.command_drafted(if is_long_command(&text) { &text } else { "" });
     }
 
-    /// Puts what is being written among the earlier inputs: it makes room for something else, and must not be lost. False for what
-    /// is there already.
+    /// Adds the draft to the earlier inputs before another text replaces it. Returns `false` if it is already among them.
     pub(crate) fn keep_draft(&mut self) -> bool {
         let draft = self.composer.text();
         let is_new = !draft.trim().is_empty() && !self.session.persistence().inputs.contains(&draft);
@@ -133,7 +132,7 @@ impl App {
         is_new
     }
 
-    /// Takes in the text that the user's editor saved.
+    /// Applies the text that the user's editor saved.
     pub(crate) fn edited(&mut self, what: &Editing, text: &str) -> Vec<Task> {
         match what {
             // The file watcher reports a changed file of the repository.
@@ -223,7 +222,7 @@ impl App {
         let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.composer.history.before));
         self.completion.suppress();
         let tasks = self.typed(|app| app.composer.set(&shown));
-        // As it is in the composer, which may have made a control character visible.
+        // The text of the composer, which may have made a control character visible.
         self.composer.history.at = recalled.map(|_| (to, self.composer.text()));
         tasks
     }

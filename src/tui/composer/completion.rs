@@ -13,7 +13,7 @@ use crate::tui::action::{ACTIONS, Pane};
 use crate::tui::app::{App, Task, run};
 use crate::tui::widget::completion;
 
-/// The fewest letters after `@` with which Enter takes what is offered: fewer may well be meant as they are.
+/// Minimum number of letters after `@` at which Enter accepts a candidate: a shorter text may be intended as typed.
 const MIN_MENTION_LETTERS: usize = 2;
 
 /// The candidates for the word at the cursor.
@@ -84,7 +84,7 @@ impl Popup {
         if takes_files && is_known(&candidate.label) {
             return Some((&candidate.label, None));
         }
-        // Of a symbol the help says where it is.
+        // The help of a symbol is its location.
         let (path, line) = candidate.help.rsplit_once(':').filter(|_| self.target.kind == CompletionKind::Mention)?;
         let line = line.parse().ok().filter(|_| is_known(path))?;
         Some((path, Some(line)))
@@ -130,7 +130,7 @@ impl App {
     /// Updates the candidates. Lookups are returned as tasks.
     pub(crate) fn update_completion(&mut self) -> Vec<Task> {
         let mut tasks = self.find_candidates();
-        // On a narrow screen there is no place to show it.
+        // A narrow screen has no space for it.
         if self.layout.screen().0 >= completion::MIN_PREVIEW_WIDTH
             && let Some(popup) = self.completion.popup()
             && let Some((path, _)) = popup.file(self.session.paths())
@@ -178,7 +178,7 @@ impl App {
         let Some(now) = now else { return Vec::new() };
         let before = self.completion.seen.as_ref().map(|target| target.kind);
         match now.kind {
-            // Files may have come or changed since.
+            // Files may have been added or changed since.
             CompletionKind::Command if now.typed.is_empty() && before.is_none() => {
                 vec![Effect::Lookup(LookupEffect::Commands)]
             }
@@ -212,7 +212,7 @@ impl App {
             "Up" | "Shift-Tab" => popup.selected = (popup.selected + count - 1) % count,
             "Esc" => {
                 self.completion.closed = true;
-                // To vi this key means more than that.
+                // This key has another meaning in vi.
                 let is_typing = self.composer.vi_mode().is_some_and(|(mode, _)| mode == Mode::Insert);
                 return (!is_typing).then(Vec::new);
             }
@@ -223,7 +223,7 @@ impl App {
             "Enter" => {
                 let runs = popup.target.kind == CompletionKind::Command;
                 let candidate = popup.for_enter()?.clone();
-                // Of several that begin so, one is completed and not run.
+                // If several candidates have this prefix, the selected one is completed and not run.
                 let near = popup.candidates.iter().filter(|candidate| candidate.is_literal_match).count();
                 let is_clear = popup.navigated || (candidate.is_literal_match && near == 1);
                 let mut tasks = self.take_candidate(&candidate);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rhumb_session::is_image_path;
 
-/// Longer text is not a list of dropped paths, in bytes.
+/// Maximum size in bytes of a list of dropped paths.
 const MAX_BYTES: usize = 65_536;
 const MAX_PATHS: usize = 64;
 
@@ -19,8 +19,7 @@ pub(crate) enum Dropped {
     Elsewhere(String),
 }
 
-/// What a pasted text says, if it is nothing but whole paths; `None` for any other text. `known` are the files of the
-/// repository in `root`.
+/// The paths of a pasted text; `None` if it contains anything else. `known` are the files of the repository in `root`.
 pub(crate) fn dropped(text: &str, root: &Path, known: &[String]) -> Option<Vec<Dropped>> {
     let text = text.trim();
     let begins = ["/", "'/", "\"/", "file://", "'file://"].iter().any(|start| text.starts_with(start));
@@ -37,7 +36,7 @@ fn one(word: &str, root: &Path, known: &[String]) -> Option<Dropped> {
     } else {
         word.to_owned()
     };
-    // A word with one slash may as well be a command.
+    // A word with one slash may be a command.
     if !path.starts_with('/') || path.trim_matches('/').split('/').count() < 2 || path.contains(char::is_control) {
         return None;
     }

@@ -38,8 +38,8 @@ pub struct Composer {
     area: TextArea<'static>,
     style: Style,
     selected: Style,
-    /// Long pastes, shown as `[paste 1: 200 lines]` and put back when the message is read: name and text. A chip is one
-    /// thing: the cursor does not stop inside, and whatever deletes a part of it deletes it.
+    /// Name and text of long pastes. The composer shows the name, such as `[paste 1: 200 lines]`; the message contains the text.
+    /// The cursor does not stop inside a chip, and deleting a part of a chip deletes all of it.
     chips: Vec<(String, String)>,
     /// The vi keys, if they are on.
     vi: Option<Vi>,
@@ -80,7 +80,7 @@ impl Composer {
         self.area.set_style(self.style);
         self.area.set_cursor_line_style(Style::default());
         self.area.set_selection_style(self.selected);
-        // The terminal's own cursor stands there: both at once would cancel each other out.
+        // The cursor of the terminal is there: two reversed styles would cancel each other out.
         self.area.set_cursor_style(Style::default());
         self.area.set_placeholder_text(self.invitation.as_str());
         if let Some(style) = placeholder {
@@ -207,7 +207,7 @@ impl Composer {
 
     pub fn input(&mut self, mut key: KeyEvent) {
         if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
-            // What it was before one types is a step to go back to.
+            // The text before typing is an undo step.
             self.with_vi(key);
         }
         if key.code == KeyCode::Char(CHIP_SPACE) {
@@ -262,7 +262,7 @@ impl Composer {
         Buffer::new(self.area.lines().join("\n"), self.position())
     }
 
-    /// Replaces the chip at the cursor, or the only chip, with its text. Returns false if there is none.
+    /// Replaces the chip at the cursor, or the only chip, with its text. Returns `false` if there is no such chip.
     pub fn open_chip(&mut self) -> bool {
         let text = self.area.lines().join("\n");
         let (at, places) = (self.position(), self.places(&text));
@@ -277,8 +277,8 @@ impl Composer {
         true
     }
 
-    /// Two keys of the text area mean something else in a shell: there Ctrl-u takes the line before the cursor, and Ctrl-_
-    /// (which terminals send as Ctrl-7) undoes.
+    /// Two keys have the meaning of a shell instead of that of the text area: Ctrl-u deletes the line before the cursor, and
+    /// Ctrl-_ (which terminals send as Ctrl-7) undoes.
     fn edit(&mut self, key: KeyEvent) {
         match key.code {
             KeyCode::Char('u') if key.modifiers == KeyModifiers::CONTROL => {
@@ -305,8 +305,8 @@ impl Composer {
         places
     }
 
-    /// If the last edit took a part of a chip, takes the rest, so that no name without its paste stays behind. One undo
-    /// brings the chip back.
+    /// If the last edit deleted a part of a chip, deletes the rest, so that no name without its paste remains. One undo
+    /// restores the chip.
     fn remove_damaged(&mut self, before: &[String]) {
         let (old, new) = (before.join("\n"), self.area.lines().join("\n"));
         let places = self.places(&old);
@@ -372,8 +372,8 @@ impl Composer {
         u16::try_from(rows).unwrap_or(most).clamp(1, most)
     }
 
-    /// Draws it; how many rows of it are hidden above. With the focus the cursor of the terminal stands where the next letter
-    /// goes: input methods and screen readers follow it.
+    /// Draws the composer. Returns the number of rows hidden above. With the focus, the cursor of the terminal is placed at the
+    /// insertion point, because input methods and screen readers follow it.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> u16 {
         let (cursor, (top, left)) = self.draw_text(frame, area, focused);
         if focused && !area.is_empty() {

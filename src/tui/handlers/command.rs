@@ -28,7 +28,7 @@ impl App {
             Command::Quit => return self.leave(),
             Command::Paste(name) => return self.paste_command(name),
             Command::Editor(text) => {
-                // The text stays, whatever the editor returns.
+                // The text stays if the editor fails.
                 let mut tasks = self.typed(|app| app.composer.set(&text));
                 tasks.push(Task::Edit(Editing::Message(text)));
                 return tasks;
@@ -113,7 +113,7 @@ impl App {
         }
     }
 
-    /// Cancels a download or recording. `None` if there is none.
+    /// Cancels a download or recording. `None` if neither is running.
     pub(crate) fn stop_outside(&mut self) -> Option<Vec<Effect>> {
         if self.session.attachments().recording.is_some() {
             return Some(self.session.stop_recording(false));

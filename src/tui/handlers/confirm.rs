@@ -1,5 +1,5 @@
-//! Confirmations of commands that lose or change much, and of leaving while work is running. Each question says what
-//! will happen, what is kept, and how to undo it.
+//! Confirmations of commands that lose or change much, and of leaving while work is running. Each question describes the
+//! effect, what is kept, and how to undo it.
 
 use rhumb_session::context::Mode;
 use rhumb_session::{Command, Effect, Entry, LookupEffect, LookupResponse, Response, name_some};
@@ -28,8 +28,7 @@ impl App {
         }
     }
 
-    /// Asks before the last write is undone or redone, as soon as it is known what that does. With no such write there is nothing to
-    /// ask.
+    /// Asks before the last write is undone or redone, as soon as the effect is known. Without such a write, asks nothing.
     pub(crate) fn confirm_undo(&mut self, report: &Response) -> Vec<Task> {
         let Response::LookedUp(LookupResponse::LastWrite(direction, preview)) = report else { return Vec::new() };
         let (command, verb) = match direction {
@@ -180,7 +179,7 @@ impl App {
                 let turns = self.messages();
                 let number = turn.unwrap_or(turns.len());
                 let at = *turns.get(number.checked_sub(1)?)?;
-                // The session says itself why it cannot move.
+                // The session reports the reason itself.
                 if session.is_busy() {
                     return None;
                 }
@@ -234,7 +233,7 @@ mod tests {
     use rhumb_session::{CommitPlan, UndoPreview};
     use rhumb_session::{Connection, Session};
 
-    /// An app in which `/undo` has been given and asks.
+    /// An app in which `/undo` was run and asks for confirmation.
     fn asked(write: Option<UndoPreview>) -> (App, Vec<Task>) {
         asked_by("/undo", Direction::Undo, write)
     }

@@ -145,7 +145,7 @@ impl App {
         }
     }
 
-    /// The available keys of a scope. `None` if there are none.
+    /// The available keys of a scope. `None` if no key is available.
     fn keys_that_work(&self, scope: Scope) -> Option<HelpSection> {
         let infos = ACTIONS.iter().filter(|info| info.scope == scope && self.why_not(info).is_none());
         let rows: Vec<HelpRow> = infos.map(|info| self.key_row(info)).collect();
@@ -173,7 +173,7 @@ impl App {
 
     fn key_row(&self, info: &ActionInfo) -> HelpRow {
         let keys = self.keys.of(info.action).join("  ");
-        // What has no key can be typed.
+        // An action without a key can be typed.
         let keys = if keys.is_empty() { format!("/{}", info.name) } else { keys };
         HelpRow { keys, name: info.name.to_owned(), text: info.help.trim().to_owned() }
     }

@@ -110,8 +110,8 @@ impl App {
         }
     }
 
-    /// Opens a question that the user's last key caused. It opens in the review only, where that key was pressed: a user
-    /// who has begun to type must not answer it with a letter, so elsewhere it stays above the composer.
+    /// Opens a question that the user's last key caused, if that key was pressed in the review. Elsewhere, the question stays
+    /// above the composer, so that a user who is typing does not answer it with a letter.
     pub(crate) fn open_question(&mut self) {
         if self.overlays.is_empty() && self.focus == Pane::Review && self.sequence.is_empty() {
             let question = self.session.questions().first().map(AskBox::new);
@@ -237,7 +237,7 @@ impl App {
                     Err(notice) => self.overlays.waiting.push_back(notice),
                 }
             }
-            // A command that was run may have given notices of its own.
+            // A command that was run may have added notices.
             if self.session.notices().next().is_none() {
                 return tasks;
             }

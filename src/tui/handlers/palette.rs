@@ -56,7 +56,7 @@ impl App {
         }
         let recent = self.recently_run();
         let place = |name: &str| recent.iter().position(|known| known == name).unwrap_or(usize::MAX);
-        // What cannot be done now is of no use at the top.
+        // Unavailable entries are not listed first.
         rows.sort_by_key(|row| if row.enabled { place(&row.command) } else { usize::MAX });
         self.overlays.show(Menu::commands("what to do", rows));
     }
@@ -77,8 +77,8 @@ impl App {
         names
     }
 
-    /// Asks over the palette for what a command takes, where that is a word or a line; whether it did. Messages and files are
-    /// typed in the composer, which completes them.
+    /// Asks for the argument of a command, above the palette, if it is a word or a line. Returns whether it asks. Messages and
+    /// files are typed in the composer, which completes them.
     pub(crate) fn ask_arguments(&mut self, name: &str) -> bool {
         let Some(info) = name.strip_prefix('/').and_then(|name| COMMANDS.iter().find(|info| info.name == name)) else {
             return false;
@@ -169,7 +169,7 @@ impl App {
         }
     }
 
-    /// Runs what was chosen in the palette: an action by its name, a command by its name with a slash. One that needs an
+    /// Runs an entry chosen in the palette: an action by its name, a command by its name with a slash. A command that needs an
     /// argument is put into the composer.
     pub(crate) fn run_chosen(&mut self, name: &str) -> Vec<Task> {
         let Some(command) = name.strip_prefix('/') else {
@@ -187,7 +187,7 @@ impl App {
             self.keep_draft();
             return self.typed(|app| app.composer.set(&text));
         }
-        // The line was not typed: what is in the composer is something else.
+        // The line was not typed, so the composer may contain another text.
         let draft = self.composer.text();
         let mut tasks = self.run_line(name);
         if self.composer.is_empty() && !draft.trim().is_empty() {

@@ -81,7 +81,7 @@ impl App {
         if row.kind == SettingKind::Tables || row.value.is_empty() || row.kind == SettingKind::List {
             return self.hint.set(format!("{}: nothing to keep here; it is written in the file", row.name));
         }
-        // What the model or a server came with is no TOML.
+        // A value from the model or a server is not TOML.
         match typed_value(&row.name, &row.value) {
             Ok(value) => self.confirm_keeping(row, &value, ""),
             Err(why) => self.hint.set(format!("{}: {why}", row.name)),

@@ -33,7 +33,7 @@ impl App {
     /// Updates the rows to the map.
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view().and_then(|view| view.map.as_ref());
-        // While a message is typed, the top of the map is what is wanted; in the pane, what the cursor is on.
+        // With the focus, the cursor follows its item. Otherwise it stays on its line, so that the top of the map remains visible.
         let follow = self.focus == Pane::Map;
         self.map.settle(map, self.session.map().banned.len(), follow);
     }
@@ -223,7 +223,7 @@ impl App {
         let automatic = map_budget(view.prompt.window, has_files);
         let window = view.prompt.window;
         let most = if window.known { window.max_input() } else { MAX_BUDGET_TOKENS };
-        // More than a request can hold was typed; the first key comes back to what there is.
+        // The typed budget may exceed the request; the first key returns to the maximum.
         let budget = change(self.session.map().tokens.unwrap_or(automatic).min(most)).min(most);
         self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
         run(self.session.set_map_tokens(Some(budget)))

@@ -190,7 +190,7 @@ pub struct Drawing<'a> {
 
 impl<'a> Drawing<'a> {
     pub fn new(app: &'a App, map: &'a RepoMap, columns: u16) -> Self {
-        // A pinned file stands first whatever its rank.
+        // Pinned files come first regardless of their rank.
         let best = map
             .files
             .iter()
@@ -265,7 +265,7 @@ impl<'a> Drawing<'a> {
             () if symbol.shown => ("│ ", Role::Muted),
             () => ("· ", Role::Muted),
         };
-        // Members stand below what they belong to.
+        // Members are indented below their container.
         let indent = if symbol.container.is_some() { "  " } else { "" };
         let number = format!("{:>7} ", symbol.line);
         let room = self.columns.saturating_sub(number.len() + 2 + indent.len());

@@ -58,8 +58,8 @@ impl MapText {
             return Some((place, None));
         }
         let text = map.text.get(line.bytes.clone()).unwrap_or_default();
-        // The line is cut where it is long, and has the header rather than the signature: the name is what both have. Of several
-        // of a name, the one that stands at its place among them.
+        // The line may be cut and shows the header instead of the signature, but both contain the name. Among several symbols of
+        // that name, the position decides.
         let before = self.lines.get(..self.window.selected()?).unwrap_or_default().iter().rev();
         let before = before.take_while(|other| other.place == line.place && other.named == 0);
         let mut found: Vec<usize> = (0..map.symbols(place).len()).collect();

@@ -55,7 +55,7 @@ pub struct MapRows {
     passes: usize,
 }
 
-/// The parameters of the rows besides the map.
+/// The parameters of the rows in addition to the map.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'s> {
     pub filtered: Option<&'s MapMatches>,
@@ -131,7 +131,7 @@ impl MapRows {
     }
 
     fn shape_all(&mut self, map: &RepoMap) {
-        // Where a stretch of closed files ends: with an open file, or at a line.
+        // Ends of the stretches of closed files: at an open file or at a rule.
         let mut cuts: BTreeMap<usize, Vec<Rule>> = self.open.iter().map(|place| (*place, Vec::new())).collect();
         for (end, rule) in self.ends.iter().zip([Rule::Fits, Rule::Next]) {
             if let Some(place) = end {

@@ -92,7 +92,7 @@ impl MapPane {
         if !self.rows.is_of(map) {
             let before = self.rows.map().cloned();
             self.rows.set_map(map, &self.open);
-            // What passed is known by places in the map before; it stays until the answer about this map is there.
+            // The matches are indices into the previous map. They stay until the result for this map arrives.
             if let Some(filter) = &mut self.filter {
                 let found = filter.found.take().zip(before).zip(map);
                 filter.found = found.map(|((found, before), map)| carried(&found, &before, map));
@@ -189,7 +189,7 @@ impl MapPane {
         }
         filter.asked = Some((letters.to_owned(), Arc::clone(map)));
         if letters.is_empty() {
-            // Everything passes.
+            // An empty filter matches everything.
             filter.found = None;
             let map = Arc::clone(map);
             self.reshape(self.banned);

@@ -19,7 +19,7 @@ use crate::tui::widget::input::SecretInput;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::{cells, clipped, hanging, list_row, spread};
 
-/// The widest that it gets, borders included.
+/// Maximum width, borders included.
 const MAX_WIDTH: u16 = 84;
 /// Rows of the list that stay visible on a small screen, before the text above it is cut.
 const MIN_ROWS: usize = 4;
@@ -35,7 +35,7 @@ pub struct ConnectBox {
     reason: String,
     /// The requested model. Empty for none.
     model: String,
-    /// The provider whose field opens as soon as it is known.
+    /// The provider whose input opens as soon as the provider is known.
     provider: Option<String>,
     keys: Option<KeySearch>,
     servers: Option<Vec<LocalServer>>,
@@ -70,7 +70,7 @@ impl ConnectBox {
         opened
     }
 
-    /// Takes in new search results.
+    /// Shows new search results.
     pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
@@ -104,7 +104,7 @@ impl ConnectBox {
         let before = self.window.selected().and_then(|at| self.rows.get(at)).cloned();
         self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
         self.window.set_len(self.rows.len());
-        // While nothing is listed yet, the cursor is nowhere on purpose.
+        // While nothing is listed yet, the position of the cursor is not a choice of the user.
         let before = before.filter(|row| !matches!(row, ConnectRow::SearchAgain));
         let at = before.and_then(|row| self.rows.iter().position(|other| *other == row));
         self.window.select(at.unwrap_or(0));
@@ -235,7 +235,7 @@ impl ConnectBox {
         let inner = window(frame, centred(screen, wide, height), &title, theme);
         let parts = [Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1), Constraint::Length(1)];
         let [body, line, _, hint] = Layout::vertical(parts).areas(inner);
-        // The last lines say what is wrong.
+        // The last lines report the error.
         let first = text.len().saturating_sub(usize::from(body.height));
         frame.render_widget(Paragraph::new(text.into_iter().skip(first).collect::<Vec<_>>()), body);
         field.input.draw(frame, Rect { x: line.x + 1, width: line.width.saturating_sub(1), ..line }, theme);

@@ -38,8 +38,8 @@ impl ExplanationView {
         Self { map: map.clone(), of, explanation: None, window: ListWindow::default(), newest: map.clone() }
     }
 
-    /// Goes on to a newer map: its place there, to be asked about. What is known stays until the answer comes, and for good where the
-    /// newer map does not have it.
+    /// Switches to a newer map. Returns the position of the item there, to request its explanation. The old explanation stays
+    /// until the new one arrives, or permanently if the newer map does not contain the item.
     pub fn follow(&mut self, newer: &MapIdentity) -> Option<(usize, Option<usize>)> {
         if self.newest == *newer {
             return None;
@@ -65,7 +65,7 @@ impl ExplanationView {
         Some(self.of)
     }
 
-    /// Takes in the explanation, if it belongs to this item.
+    /// Stores the explanation, if it is of this item.
     pub fn answer(&mut self, map: &MapIdentity, of: (usize, Option<usize>), explanation: &Explanation) {
         if (&self.map, self.of) == (map, of) {
             let at = self.window.selected();
@@ -171,7 +171,7 @@ impl Overlay for ExplanationView {
         let inner = window(frame, area, &self.title(inside.saturating_sub(2)), theme);
         let last = Rect { y: inner.bottom().saturating_sub(1), height: inner.height.min(1), ..inner };
         let body = Rect { height: inner.height.saturating_sub(1), ..inner };
-        // What the cursor is on stays in view where there is no room for all of it.
+        // The row under the cursor stays visible if the text does not fit.
         let under = lines.len().saturating_sub(self.window.len()) + self.window.selected().unwrap_or(0) + 1;
         let skip = if self.window.is_empty() { 0 } else { under.saturating_sub(usize::from(body.height)) };
         frame.render_widget(Paragraph::new(lines.split_off(skip.min(lines.len()))), body);

@@ -70,7 +70,7 @@ impl LocationView {
         centred(screen, screen.width.saturating_sub(4).min(130), screen.height.saturating_sub(2))
     }
 
-    /// Forgets scrolling beyond the ends of a text of `count` lines. Returns the first line (0-based) that is shown.
+    /// Limits scrolling to the ends of a text of `count` lines. Returns the first visible line (0-based).
     fn clamp(&mut self, count: usize, marked: Option<Marked>) -> usize {
         let (start, first) = self.first(count, marked);
         self.moved = isize::try_from(first).unwrap_or(0) - isize::try_from(start).unwrap_or(0);
@@ -210,7 +210,7 @@ pub(super) fn draw_session_peek(frame: &mut Frame<'_>, area: Rect, said: Option<
         lines.push(Line::default());
     }
     lines.pop();
-    // The end is what one remembers a conversation by; but what was said last is known by how it begins.
+    // The end of a conversation identifies it best, but the last message is recognised by its beginning.
     let first = lines.len().saturating_sub(usize::from(area.height)).min(last);
     frame.render_widget(Paragraph::new(lines.split_off(first)), area);
 }

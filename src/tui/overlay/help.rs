@@ -35,7 +35,7 @@ pub struct HelpSection {
     pub title: String,
     /// May be empty.
     pub intro: String,
-    /// What can be done.
+    /// The actions and commands.
     pub rows: Vec<HelpRow>,
     /// The reason why all rows are unavailable.
     pub why: Option<&'static str>,

@@ -92,7 +92,7 @@ impl Overlay for LineBox {
         let inner = window(frame, centred(screen, wide, height), &self.title, theme);
         let [body, line, hint] =
             Layout::vertical([Constraint::Fill(1), Constraint::Length(1), Constraint::Length(1)]).areas(inner);
-        // What is wrong stands last and must be seen.
+        // The error is the last line and must be visible.
         let first = if self.wrong.is_empty() { 0 } else { text.len().saturating_sub(usize::from(body.height)) };
         frame.render_widget(Paragraph::new(text.split_off(first)), body);
         self.input.draw(frame, line, "", theme);
@@ -110,7 +110,7 @@ pub struct PasteBox {
 }
 
 impl PasteBox {
-    /// Sets the text of the clipboard, if there is none yet. A paste replaces it.
+    /// Sets the text of the clipboard, unless the input has a text. A paste replaces it.
     pub fn fill(&mut self, text: &str) {
         if self.text.is_empty() {
             self.paste(text);
@@ -135,8 +135,8 @@ impl PasteBox {
 }
 
 impl Overlay for PasteBox {
-    /// Takes a key. Terminals without bracketed paste send the text as keys, so that they are text here; Ctrl-D is never
-    /// part of one.
+    /// Handles a key. Terminals without bracketed paste send the pasted text as keys, so keys are text here. Ctrl-D is never
+    /// part of a paste.
     fn key(&mut self, key: KeyEvent) -> Reply {
         let name = key::name(key);
         match name.as_str() {

@@ -23,7 +23,7 @@ use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
 use crate::tui::widget::styled::wrapped;
 
-/// A list that is filtered while the user types. `rows` knows what its keys do.
+/// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]
 pub struct List<T> {
     picker: Picker,
@@ -134,7 +134,7 @@ impl<T: Rows> Overlay for List<T> {
 /// A list to choose one row from.
 pub type Menu = List<Choices>;
 
-/// What each row of a menu stands for, and the reply to Esc.
+/// The reply of each row of a menu, and the reply to Esc.
 #[derive(Debug)]
 pub struct Choices {
     /// [`Reply::Stay`] for a row that cannot be chosen.
@@ -181,7 +181,7 @@ impl Menu {
         Self::new(picker, names.map(|name| Reply::Model(part, name)))
     }
 
-    /// The themes, the current one first. It comes back when no theme is chosen.
+    /// The themes, the current one first. It is restored if no theme is chosen.
     pub fn themes(names: &[&str], current: &str) -> Self {
         let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         names.sort_by_key(|name| name != current);
@@ -284,12 +284,12 @@ impl SessionList {
         Self { picker, rows: Sessions { lines: lines.to_vec(), said: BTreeMap::new() } }
     }
 
-    /// Takes in the last messages of a session.
+    /// Stores the last messages of a session.
     pub fn note(&mut self, number: i64, said: Vec<(Speaker, String)>) {
         self.rows.said.insert(number, said);
     }
 
-    /// Takes in the current sessions. The query stays, and the cursor stays on its row.
+    /// Replaces the sessions by the current ones. The query stays, and the cursor stays on its row.
     pub fn set_lines(&mut self, lines: &[SessionLine]) {
         let said = std::mem::take(&mut self.rows.said);
         self.replace(Self::new("", lines));
@@ -346,7 +346,7 @@ fn title(line: &SessionLine) -> String {
 }
 
 fn detail(line: &SessionLine) -> String {
-    // What was said in it is the better use of the room.
+    // Only the number and the state are shown, to leave space for the title.
     let live = if line.live { ", open elsewhere" } else { "" };
     format!("#{}{live}", line.number)
 }
@@ -368,7 +368,7 @@ impl SettingsList {
         };
         // Default values are dimmed.
         let dimmed = rows.iter().map(|row| row.origin == "default").collect();
-        // Of a path only the file name and the line are shown.
+        // Only the file name and the line of a path are shown.
         let origins = rows.iter().map(|row| row.origin.rsplit('/').next().unwrap_or_default().to_owned()).collect();
         let keys = [("Ctrl-s", "keep in the file"), ("Alt-d", "default")];
         let picker = Picker::new("settings", rows.iter().map(shown).collect()).details(origins).dimmed(dimmed);

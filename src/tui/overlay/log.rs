@@ -109,7 +109,7 @@ impl LogView {
         self
     }
 
-    /// Takes in changed logs. While the end of the newest log is visible, a new command is selected.
+    /// Shows changed logs. While the end of the newest log is visible, a new command is selected.
     fn take_logs(&mut self, logs: &[RunLog]) {
         let newest = self.logs.back().map(|log| log.run);
         let follows = newest == Some(self.run) && self.from_bottom == 0;
@@ -154,7 +154,7 @@ impl LogView {
             "Esc" => (self.is_typing, self.query) = (false, LineInput::default()),
             _ => {
                 if self.query.key(key) {
-                    // The nearest hit above the end, as the newest lines are what one looks for.
+                    // Selects the nearest hit above the end, because users search for the newest lines.
                     self.seek = Some(false);
                 }
             }
@@ -314,7 +314,7 @@ fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: 
         (last_seen + 1..lines.len()).find(is_hit).or_else(|| (0..=last_seen).find(is_hit))
     } else {
         let first_seen = last_seen.saturating_sub(rows.saturating_sub(1));
-        // One that is in view already needs no move while it is typed.
+        // A visible match does not move the view while the query is typed.
         let in_view = (first_seen..=last_seen).rev().find(is_hit).filter(|at| *at != last_seen);
         in_view.or_else(|| (0..last_seen).rev().find(is_hit)).or_else(|| (last_seen..lines.len()).rev().find(is_hit))
     };

@@ -47,7 +47,7 @@ pub use self::search::CodeSearch;
 pub use self::sections::SectionView;
 pub use self::viewer::TextView;
 
-/// What an overlay needs to draw a file in colours and to note its clickable rows.
+/// The context for drawing an overlay: files in colours, and the clickable rows.
 pub struct OverlayContext<'a> {
     pub coloring: &'a mut Coloring,
     pub previews: &'a Previews,
@@ -58,7 +58,7 @@ pub struct OverlayContext<'a> {
 pub trait Overlay: Any + Debug {
     fn key(&mut self, key: KeyEvent) -> Reply;
 
-    /// Lays the overlay out for a screen: wraps its text, and clamps its scroll position. It is called before each [`Self::draw`].
+    /// Lays out the overlay for a screen: wraps its text, and clamps its scroll position. It is called before each [`Self::draw`].
     fn fit(&mut self, _screen: Rect, _theme: &Theme, _previews: &Previews) {}
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>);
@@ -76,7 +76,7 @@ pub trait Overlay: Any + Debug {
         Reply::Stay
     }
 
-    /// What is previewed beside the list.
+    /// The preview beside the list.
     fn preview(&self) -> Option<PreviewTarget> {
         None
     }
@@ -86,11 +86,11 @@ pub trait Overlay: Any + Debug {
         false
     }
 
-    /// Takes in changes of the session and files that were read for previews.
+    /// Applies changes of the session and files that were read for previews.
     fn refresh(&mut self, _session: &Session, _previews: &Previews) {}
 }
 
-/// The overlays above the panes. The top one receives the keys; the one below comes back when it closes.
+/// The overlays above the panes. The top one receives the keys. When it closes, the next one becomes the top.
 #[derive(Debug, Default)]
 pub struct OverlayStack {
     /// The lowest first.
@@ -163,7 +163,7 @@ impl OverlayStack {
     }
 }
 
-/// Lays an overlay out for a frame and draws it.
+/// Lays out an overlay for a frame and draws it.
 #[cfg(test)]
 pub(super) fn render(overlay: &mut dyn Overlay, frame: &mut Frame<'_>) {
     let (theme, previews) = (Theme::plain(crate::tui::theme::ColorDepth::None), Previews::default());

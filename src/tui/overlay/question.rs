@@ -65,7 +65,7 @@ impl AskBox {
 
 impl Overlay for AskBox {
     fn key(&mut self, key: KeyEvent) -> Reply {
-        // Esc and a letter that come together are a letter with Alt, and meant to leave.
+        // Esc and a letter that arrive together are parsed as a letter with Alt. The user meant Esc.
         let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
         match key.code {
             KeyCode::Esc => return Reply::Close,
@@ -101,7 +101,7 @@ struct Sheet<'a> {
     head_rows: usize,
     text: Vec<String>,
     foot: Vec<Line<'static>>,
-    /// Whether a row stays free above the choices if there is room.
+    /// Whether a row stays free above the choices if there is space.
     spaced: bool,
 }
 
@@ -138,7 +138,7 @@ impl Sheet<'_> {
 /// Largest width, borders included, in columns.
 const MAX_WIDTH: u16 = 76;
 
-/// What a confirmation runs.
+/// The action of a confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmedAction {
     Abandon,
@@ -161,9 +161,9 @@ pub struct Confirm {
     title: String,
     text: Vec<String>,
     ways: Vec<Way>,
-    /// What Esc does.
+    /// The effect of Esc.
     stay: String,
-    /// Keys that mean the first way too: those that opened the question.
+    /// Additional keys of the first answer: those that opened the question.
     again: Vec<String>,
     offset: usize,
     /// Whether the text is longer than its area.
@@ -192,7 +192,7 @@ impl Confirm {
         self
     }
 
-    /// Sets what Esc does, as the rest of a sentence that begins with Esc.
+    /// Sets the description of Esc, as the rest of a sentence that begins with Esc.
     pub fn stay(mut self, words: &str) -> Self {
         self.stay = words.to_owned();
         self

@@ -76,7 +76,7 @@ impl CodeSearch {
         }
     }
 
-    /// Takes in the progress of reading the repository.
+    /// Stores the progress of reading the repository.
     pub fn note_survey(&mut self, survey: SurveyState) {
         self.reading = match survey {
             SurveyState::Reading(found, 0) => format!("the repository is being read: {} files so far", grouped(found)),
@@ -107,7 +107,7 @@ impl CodeSearch {
         Some(question)
     }
 
-    /// Takes in the passages for the last question. `None` if the repository is not indexed yet.
+    /// Stores the passages for the last question. `None` if the repository is not indexed yet.
     pub fn found(&mut self, question: &Question, hits: Option<&[Hit]>) {
         if self.asked.as_ref() != Some(question) {
             return;
@@ -209,7 +209,7 @@ impl CodeSearch {
             "Alt-r" => Reply::AddFound(path, true),
             "Alt-e" => Reply::Visit(path, hit.line as usize),
             "Alt-y" => {
-                // What is pasted into a shell must not act there by what a file is called.
+                // Control characters in a file name must not have an effect in a shell where the text is pasted.
                 let text = sanitize::visible_line(&format!("{path}:{}", hit.line)).into_owned();
                 self.note = format!("copied: {text}");
                 Reply::Copy(ClipboardText { what: "The place".into(), text, hint: String::new() })
@@ -277,7 +277,7 @@ pub(super) fn in_files(hits: &[Hit]) -> Vec<SearchRow> {
     rows
 }
 
-/// What stands where nothing is typed yet.
+/// The placeholder of the empty query.
 const EMPTY: &str = "a question, a name or a path";
 /// The keys, the most important first.
 const KEYS: [(&str, &str); 8] = [
@@ -292,7 +292,7 @@ const KEYS: [(&str, &str); 8] = [
 ];
 /// With at least this many columns inside, the preview is beside the list. A screen of 100 columns has as many.
 const MIN_COLUMNS_BESIDE: u16 = 94;
-/// Columns from which on a row says what its symbol is.
+/// Minimum width at which a row shows the kind of its symbol.
 const MIN_KIND_COLUMNS: usize = 36;
 
 impl CodeSearch {
@@ -362,7 +362,7 @@ impl CodeSearch {
     }
 
     fn row(&self, at: usize, columns: usize, theme: &Theme) -> Line<'static> {
-        // One column stays free before what stands beside.
+        // One column stays free before the preview.
         let room = columns.saturating_sub(3);
         let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
             Some((SearchRow::File { count, .. }, Some(hit))) => heading(hit, *count, room, theme),

@@ -401,7 +401,7 @@ fn split<'p>(piece: &'p str, start: usize, hits: &[Range<usize>]) -> Vec<(&'p st
     parts
 }
 
-/// How the part of a file begins in a unified diff of several. No line of a file does: those have a mark before them.
+/// Prefix of the part of a file in a unified diff of several files. No line of a file has it, because those follow a mark.
 const FILE: &str = "diff --git ";
 
 fn diff_sections(diff: &str) -> Vec<TextSection> {
@@ -417,7 +417,7 @@ fn diff_sections(diff: &str) -> Vec<TextSection> {
 
 fn diff_section(diff: &str) -> TextSection {
     let path = diff_path(diff).unwrap_or("changes").to_owned();
-    // What the head says already.
+    // The heading contains these lines.
     let is_header = |line: &&str| [FILE, "--- ", "+++ "].iter().any(|header| line.starts_with(header));
     let (header, body) = diff.split_at(diff.find("\n@@").map_or(diff.len(), |at| at + 1));
     let rest: String = header.split_inclusive('\n').filter(|line| !is_header(line)).collect();

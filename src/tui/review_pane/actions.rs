@@ -136,7 +136,7 @@ impl App {
         let changed = review.decide(at, decision);
         let moves_on = matches!(action, Action::Accept | Action::Reject);
         if !moves_on {
-            // What one stays on must not fold under one's eyes.
+            // If the cursor stays, its hunk is not folded.
             self.review.fold(self.session.review(), &[at], false);
         }
         self.go_on(at, changed, moves_on);
@@ -254,7 +254,7 @@ impl App {
         };
         let back = review.refused.iter().zip(refused.iter().map(Some).chain(std::iter::repeat(None)));
         let back = back.enumerate().find(|(_, (now, before))| Some(*now) != *before).map(|(index, _)| index);
-        // An edit that was put in or away is without its place again: that is what came back, and no hunk.
+        // A placed or dismissed edit is unplaced again: the undo restored this edit and not a hunk.
         match back.filter(|_| review.refused.len() > refused.len()) {
             Some(index) => self.go_to_refused(index),
             None => self.go_to(id),
@@ -270,8 +270,7 @@ fn is_single(action: Action) -> bool {
 }
 
 impl App {
-    /// Writes what is accepted; asks first if hunks are not decided. With `other` a commit follows if the settings want none, and
-    /// none if they do.
+    /// Writes the accepted hunks, after a question if some are pending. `other` inverts the setting for commits.
     pub(super) fn write_review(&mut self, other: bool) -> Vec<Task> {
         let preview = self.session.write_preview();
         let commit = preview.commits.map(|commits| commits != other);
@@ -291,7 +290,7 @@ impl App {
         let tasks = run(self.session.answer(key));
         if let Some(id) = hunk {
             self.focus = Pane::Review;
-            // A decided hunk is folded, and its lines are what the question is about.
+            // A decided hunk is folded, but the question is about its lines.
             self.review.fold(self.session.review(), &[id], false);
             self.go_to(id);
         }
@@ -345,7 +344,7 @@ impl App {
         let refused = self.session.review().refused.len();
         match self.session.review().counts().total() {
             _ if !self.reviewing() => return self.say("nothing is under review"),
-            // What found no place cannot be decided, so there is nothing to lose and nothing to ask.
+            // Unplaced edits have no decisions that could be lost, so no confirmation is needed.
             0 if refused > 0 => self.session.abandon_review(),
             _ => self.confirm_abandoning(),
         }
@@ -403,7 +402,7 @@ impl App {
             return None;
         }
         if review.is_empty() && (action != Action::SendReview || !self.session.has_feedback()) {
-            // What arrives can be seen already, and looks as if it could be decided.
+            // Streaming edits are visible and look as if they could be decided.
             let arrives = self.session.turn().is_some_and(|turn| !turn.edits.is_empty());
             return Some(if arrives { "the answer is still arriving" } else { "nothing is under review" });
         }

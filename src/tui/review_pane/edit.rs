@@ -1,6 +1,6 @@
-//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor; and what happens
-//! to edits without a place. The review may change while the editor is open, so the result is checked against the
-//! current review. A text that no longer has a place goes to the composer and is never lost.
+//! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor; and the choices for
+//! edits without a place. The review may change while the editor is open, so the result is checked against the
+//! current review. A text that no longer has a place is put into the composer and is never lost.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::tui::previews::Preview;
 pub struct ReviewDraft {
     /// Relative to the repository.
     pub path: String,
-    /// What the editor opens with.
+    /// The initial text of the editor.
     pub text: String,
     /// 1-based.
     pub line: usize,
-    /// Where the saved text goes.
+    /// The target of the saved text.
     pub part: DraftPart,
 }
 
@@ -43,7 +43,7 @@ pub enum DraftPart {
     File,
     /// The whole file, with conflict markers around an unplaced edit.
     Refused {
-        /// What the file holds when the edit starts.
+        /// The content of the file when the edit starts.
         now: Arc<str>,
         /// The quoted and the replacement text, which identify the edit.
         edit: (String, String),
@@ -51,7 +51,7 @@ pub enum DraftPart {
 }
 
 impl ReviewDraft {
-    /// The file name for the editor, so that it knows the language.
+    /// The file name for the editor, from which it detects the language.
     pub fn file_name(&self) -> &str {
         self.path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("text")
     }
@@ -63,7 +63,7 @@ impl App {
         if self.is_guarded(action) {
             return Some(self.say("this has just changed: check it, then press the key again"));
         }
-        // A write that has nothing to write says so at length.
+        // A write without accepted hunks reports the reason in full.
         let why_not =
             self.review_why_not(action).filter(|_| !matches!(action, Action::Write | Action::Undo | Action::Redo));
         if let Some(why) = why_not {
@@ -135,7 +135,7 @@ impl App {
         }
     }
 
-    /// Takes in the edited text of the review.
+    /// Applies the edited text of the review.
     pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
@@ -348,8 +348,8 @@ impl App {
         Some(CommentContext { place, path, hunk, name, quoted })
     }
 
-    /// How lines of a hunk (its removed ones first) are called: by their numbers in the text as it will be, or as it was if all
-    /// of them go.
+    /// The name of some lines of a hunk (numbered with the removed lines first): their line numbers in the proposed text, or in
+    /// the base text if all of them are removed.
     fn lines_named(&self, id: HunkId, wanted: std::ops::Range<usize>) -> String {
         let Some(item) = self.session.review().hunk(id) else { return String::new() };
         let (base, proposed) = (&item.hunk.base, &item.hunk.proposed);
@@ -410,7 +410,7 @@ impl App {
             let key = self.keys.first(Action::OpenHere);
             self.hint.set(format!("the file changed on disk: {hunks} lost the place; {key} settles it"));
         } else if let Row::Refused(index) | Row::RefusedText(index, _) = &mut self.review.at {
-            // They came before what is under the cursor.
+            // The new edits were inserted before the item under the cursor.
             *index += new;
         }
     }
@@ -481,8 +481,8 @@ impl App {
 /// The marks around the place of an edit in a text that the user changes by hand.
 pub(super) const MARKS: [&str; 3] = ["<<<<<<< the file says", "||||||| the edit quotes", ">>>>>>> the edit proposes"];
 
-/// A text with marks around these lines (0-based), with what an edit quotes and proposes beside them; the line (1-based) at which
-/// they begin.
+/// Adds conflict markers around these lines (0-based), with the quoted and proposed lines of an edit. Returns the text and
+/// the line (1-based) of the first marker.
 pub(super) fn with_markers(now: &str, place: Range<usize>, outcome: &Outcome) -> (String, usize) {
     let all = lines::split(now);
     let place = place.start.min(all.len())..place.end.min(all.len());
@@ -584,7 +584,7 @@ mod tests {
             app.report(proposal("a\nb\nc\n", "other\nb\nc\n"));
             app.edited(&what, "mine\n");
             assert_eq!(app.composer.text(), "a thought\nsrc/a.rs:\nmine\n", "{keys}");
-            // The new one, and the other of the old ones.
+            // The new hunk, and the other old hunk.
             assert_eq!(app.session.review().counts().pending, 2);
         }
     }

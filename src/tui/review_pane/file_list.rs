@@ -176,7 +176,7 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
     }
     let noted = if noted.is_empty() { String::new() } else { format!(" {}", noted.join(", ")) };
     let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
-    // What does not fit beside the name and the counts is left out or cut: the hunks tell it, too.
+    // Flags that do not fit beside the name and the counts are omitted or cut. The hunks show them, too.
     let mut left = room.saturating_sub(width::columns(&name));
     let mut rest = |text: &str| {
         let text = if left < 3 { String::new() } else { width::clip(text, left).into_owned() };

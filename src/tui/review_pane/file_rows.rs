@@ -15,7 +15,7 @@ use crate::tui::widget::diff_lines::{Gutter, height};
 /// Unchanged lines shown around a hunk.
 const CONTEXT: usize = 3;
 
-/// Columns before a row: where the cursor is, and what was said of the line.
+/// Columns before a row: the mark of the cursor, and the mark of the decision on the line.
 pub(super) const MARGIN: u16 = 2;
 
 /// How a hunk is shown.
@@ -161,7 +161,7 @@ impl RowBuilder<'_> {
         let mut rows = Vec::with_capacity(old.max(new));
         let (mut i, mut j) = (0, 0);
         for (at, to) in diff::pairs(&removed, &added).into_iter().chain([(old, new)]) {
-            // What has no counterpart stands side by side as it comes.
+            // Lines without a counterpart are paired in order.
             while i < at || j < to {
                 rows.push(((i < at).then_some(i), (j < to).then_some(j)));
                 i = at.min(i + 1);
@@ -340,7 +340,7 @@ impl FileLines {
         }
     }
 
-    /// How many lines a text has.
+    /// The number of lines of a text.
     pub(super) fn count(&self, side: Side) -> usize {
         if side == Side::Base { self.base.len().saturating_sub(1) } else { self.proposed.len().saturating_sub(1) }
     }

@@ -1,4 +1,4 @@
-//! The review pane: the hunks of a proposal with context and decisions, the file list at the left if there is room, and
+//! The review pane: the hunks of a proposal with context and decisions, the file list at the left if there is space, and
 //! unplaced edits.
 
 mod actions;
@@ -42,7 +42,7 @@ const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 140;
 /// number applies to the side-by-side view.
 const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 
-/// Least columns of a half, side by side.
+/// Minimum width of a half, side by side.
 const MIN_HALF_COLUMNS: u16 = 24;
 
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
         tree: listed.then_some(tree),
         rows,
         prompt: (line > 0).then_some(prompt),
-        // ModelRole asks for it gets it, as long as something can be read in a half.
+        // An explicit choice of the user applies as long as a half is wide enough to be read.
         sides: automatic && rows.width >= 2 * MIN_HALF_COLUMNS,
     }
 }
@@ -144,8 +144,8 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// Where the cursor is, in the lower edge of the pane: file and hunk with their numbers, and what is decided. Its heading may be scrolled
-/// away. What there is no room for goes, the path first.
+/// Draws the position of the cursor in the lower border of the pane, because the heading may be out of view: the numbers of
+/// the file and the hunk, and the decisions. If the space is too small, parts are omitted, the path first.
 fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let review = app.session.review();
     let pane = &app.review;
@@ -236,7 +236,7 @@ fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>>
     let columns = usize::from(area.width);
     let height = usize::from(area.height);
     let (muted, last) = (app.theme().style(Role::Muted), edits.len().saturating_sub(1));
-    // Only the end can be on the screen; so much of it is prepared as the user has scrolled up.
+    // Only the end can be visible, so only the lines up to the scroll position are rendered.
     let wanted = height + app.review.offset;
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (number, edit) in edits.iter().enumerate().rev() {
@@ -244,7 +244,7 @@ fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>>
             break;
         }
         let mut own = vec![heading(app, edit, columns)];
-        // Once another has begun, how many lines it has is enough.
+        // Once the next edit has begun, the number of lines is enough.
         if number == last || app.review.offset > 0 {
             own.extend(body(edit, columns, wanted, muted));
         }

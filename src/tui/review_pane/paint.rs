@@ -101,8 +101,8 @@ impl<'a> RowPainter<'a> {
         usize::from(self.columns.saturating_sub(MARGIN))
     }
 
-    /// The line with what stands before it: where the cursor is, which lines are selected or belong to the hunk under the cursor,
-    /// and what was said of the line if it was said of lines.
+    /// The line with its margin: the marks of the cursor, of selected lines and of the lines of the hunk under the cursor, and
+    /// the decision on the line if the lines of the hunk have different decisions.
     fn with_margin(&self, number: usize, row: Row, part: usize, line: Line<'static>) -> Line<'static> {
         let pane = &self.app.review;
         let here = number == self.at;
@@ -343,8 +343,8 @@ impl<'a> RowPainter<'a> {
     }
 }
 
-/// What is noted on a hunk, so that it takes that many columns at most: in full, else the first word of each, else a sign that there
-/// is something.
+/// Shortens the notes on a hunk to at most that many columns: all in full, or the first word of each, or a sign that there
+/// are notes.
 fn shortened(marks: &[&str], room: usize) -> Vec<String> {
     let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= room;
     let first = |mark: &str| mark.split(['-', ' ']).next().unwrap_or_default().to_owned();
@@ -392,7 +392,7 @@ pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
     let mut line = Line::default();
     for span in spans {
         let used = width::columns(&span.content);
-        // A column is kept for the mark, as more follows.
+        // A column is kept for the mark, because more text follows.
         if used < left {
             left -= used;
             line.push_span(span);

@@ -9,7 +9,7 @@ use rhumb_edit::review::{CommentTarget, HunkId, Review};
 use super::file_rows;
 use super::file_rows::{FileLines, Plan};
 
-/// A row: something that the cursor can stand on, or that parts two of them. A long line is one row on several lines of the screen.
+/// A row that the cursor can select, or a separator between two rows. A long line is one row on several lines of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
     Blank,
@@ -151,7 +151,7 @@ pub struct Rows {
     blocks: Vec<Block>,
     /// The first row and the first screen line of each block, and the ends.
     starts: Vec<(usize, usize)>,
-    /// How many blocks were computed; a revision of the rows.
+    /// Number of computed blocks, which is the revision of the rows.
     made: usize,
 }
 
@@ -294,7 +294,7 @@ fn refused_block(block: &Block, refused: &[Outcome], view: View) -> Option<Block
     for outcome in refused {
         (&outcome.path, &outcome.reason, &outcome.quote, &outcome.replacement).hash(&mut hasher);
     }
-    // A block that was never made has the revision 0.
+    // A block that was not computed has the revision 0.
     let revision = hasher.finish().max(1);
     (block.revision != revision).then(|| {
         let mut rows = Vec::new();

@@ -19,7 +19,7 @@ const MARGIN: usize = 2;
 /// The space that is assumed before the first frame.
 const UNKNOWN: Rect = Rect { x: 0, y: 0, width: 80, height: 24 };
 
-/// What the next layout makes visible.
+/// The part that the next layout makes visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Follow {
     #[default]
@@ -132,7 +132,7 @@ impl ReviewPane {
         self.rows.refresh(review, view, plan);
         let number = self.rows.locate(self.at);
         self.put(number);
-        // Beside an edit without a place the hunk is one of before, and may be gone.
+        // If the cursor is on an unplaced edit, the stored hunk is an earlier one and may no longer exist.
         if review.hunk(self.cursor).is_none() {
             self.cursor = review.ids().take_while(|id| *id <= self.cursor).last().unwrap_or_default();
         }
@@ -202,7 +202,7 @@ impl ReviewPane {
                 }
                 let fits = end - first <= height;
                 if fits && (first < self.offset || end > self.offset + height) {
-                    // A hunk that fits stands a third from the top, so that what follows shows too.
+                    // A hunk that fits is placed a third from the top, so that the following lines are visible, too.
                     self.offset = first.saturating_sub((height - (end - first)) / 3).min(last);
                 } else if !fits {
                     self.offset = first.min(last);
@@ -227,8 +227,8 @@ impl ReviewPane {
         self.offset = self.offset.min(last);
     }
 
-    /// The lines of the screen from the heading of the hunk with that row (of its file, for the first one) to its end. An edit
-    /// without a place is taken like a hunk.
+    /// The screen lines from the heading of the row's hunk to its end. The range of the first hunk includes the heading of the
+    /// file. An unplaced edit is handled like a hunk.
     fn extent(&self, number: usize) -> (usize, usize) {
         let row = self.rows.get(number);
         let (id, refused) = (row.and_then(Row::hunk), row.and_then(Row::refused));

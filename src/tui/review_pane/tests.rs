@@ -325,7 +325,7 @@ fn the_list_of_files_leads_there() {
 
 #[test]
 fn what_is_left_out_of_a_long_line_is_told_where_it_ends() {
-    // However the line is wrapped.
+    // Independent of the wrapping.
     let letters = |test: &TestScreen| test.shown().chars().filter(char::is_ascii_alphanumeric).collect::<String>();
     let long = format!("x = '{}'{}; hidden()\n", "a".repeat(1_980), " ".repeat(200));
     let mut test = TestScreen::new(vec![file("a.py", "", &long)], 200, 60);

@@ -14,7 +14,7 @@ use crate::tui::widget::styled::matches;
 /// Unchanged lines that one key shows or hides.
 const UNCHANGED_LINES_STEP: isize = 10;
 
-/// Unchanged lines that are shown at most.
+/// Maximum number of unchanged lines that are shown.
 const MAX_UNCHANGED_LINES: usize = 200;
 
 impl App {
@@ -58,8 +58,8 @@ impl App {
         Some(())
     }
 
-    /// Esc ends the innermost state: the selection, the search, or the focus of the file list. Returns false if there
-    /// is none.
+    /// Esc ends the innermost state: the selection, the search, or the focus of the file list. Returns `false` if no such state
+    /// is active.
     pub(crate) fn end_in_review(&mut self) -> bool {
         if self.review.anchor.take().is_some() {
             return true;
@@ -107,7 +107,7 @@ impl App {
         }
         let number = self.review.number();
         self.lay_out_review(None);
-        // What opened stands where the row was, from its first line on.
+        // The first shown line replaces the row of the gap.
         if open_before.is_some() || !above {
             self.review.stand(number, true);
         }
@@ -240,7 +240,7 @@ impl App {
             return self.hint.set(format!("{} was not found in the review", search.wanted));
         }
         let (from, count) = (self.review.number(), search.found.len());
-        // From the place of a match, the next is the next in the list, even if both lie in one fold.
+        // On a match, the search goes to the next match of the list, even if both are in one folded hunk.
         let here =
             search.current.filter(|at| search.found.get(*at).is_some_and(|row| self.review.rows.locate(*row) == from));
         match here {

@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout_at};
 
 use super::input::{Input, TerminalInput};
 
-/// The question. The end by BEL is understood by all, and cannot be cut in two.
+/// The query. All terminals accept BEL as its end, and it is a single byte, which cannot be split.
 const BACKGROUND_QUERY: &[u8] = b"\x1b]11;?\x07";
 
-/// How long the program waits at its end for an answer that is due: the shell would read it as typed text.
+/// How long the program waits for an outstanding answer before it exits: the shell would read it as typed text.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// The time of the query. `None` once it was answered.
@@ -44,7 +44,7 @@ impl BackgroundQuery {
         self.0 = None;
     }
 
-    /// Waits for an answer that is due before another program gets the terminal. Returns the input that arrived
+    /// Waits for an outstanding answer before another program gets the terminal. Returns the input that arrived
     /// meanwhile.
     pub(crate) async fn settle(&mut self, input: &mut Input) -> Vec<TerminalInput> {
         let mut all = Vec::new();

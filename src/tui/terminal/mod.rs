@@ -1,7 +1,7 @@
-//! The terminal while the app has it: raw mode, the alternate screen, bracketed paste, the mouse, the keyboard protocol of kitty
-//! and the title of the window; and giving all of it back on every way out: quitting, a panic, a signal, a suspend.
+//! Sets up the terminal for the app: raw mode, the alternate screen, bracketed paste, the mouse, the keyboard protocol of
+//! kitty and the window title. All of it is restored when the app quits, panics, receives a signal or is suspended.
 //!
-//! Nothing is asked of the terminal here: a question may be answered late or never. What a terminal does not know it ignores.
+//! The terminal is not queried here, because an answer may be late or missing. Terminals ignore unknown sequences.
 
 pub(super) mod background;
 pub(super) mod input;
@@ -30,11 +30,11 @@ use ratatui::layout::{Position, Rect, Size};
 
 use super::theme::ColorDepth;
 
-/// The terminal with the app on it. It is never dropped: that would write to the terminal once more, and to standard error where
-/// that fails, which is the same terminal and ends in a panic. [`Guard`] gives back what there is to give back.
+/// The terminal of the app. It is never dropped: dropping writes to the terminal again and, if that fails, to standard error,
+/// which is the same terminal, so that the program panics. [`Guard`] restores the terminal.
 pub type Screen = ManuallyDrop<Terminal<Bounded>>;
 
-/// Gives the terminal back when dropped.
+/// Restores the terminal when dropped.
 pub struct Guard;
 
 impl Guard {
@@ -70,28 +70,28 @@ impl Drop for Guard {
 
 /// Whether the app has the terminal. Nothing may be written there otherwise.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Whether the mouse is wanted.
+/// Whether the app uses the mouse.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 /// The title of the window, for when the terminal is taken again.
 static TITLE: Mutex<String> = Mutex::new(String::new());
 
-/// Clicks, drags and the wheel, with coordinates that go beyond column 223. Not every move of the pointer: nothing here follows
-/// it, and each would cost a frame.
+/// Reports clicks, drags and the wheel, with coordinates beyond column 223. Other moves of the pointer are not reported,
+/// because each would cost a frame.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// The title of the window goes on a stack, and comes back from there.
+/// Pushes the window title on a stack, from which it is restored.
 const KEEP_TITLE: &str = "\x1b[22;0t";
 const OLD_TITLE: &str = "\x1b[23;0t";
 
-/// The terminal tells when its colours change (mode 2031).
+/// The terminal reports changes of its colours (mode 2031).
 const SCHEME_ON: &str = "\x1b[?2031h";
 const SCHEME_OFF: &str = "\x1b[?2031l";
 
-/// Takes the terminal (again, after a suspend).
+/// Sets up the terminal, also after a suspend.
 ///
 /// # Errors
-/// The terminal refuses.
+/// Writing to the terminal failed.
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     let mut out = io::stdout();
@@ -124,12 +124,12 @@ pub fn give_back() {
         return;
     }
     let mut out = io::stdout();
-    // A panic may come in the middle of a frame.
+    // A panic may occur in the middle of a frame.
     let _ = queue!(out, EndSynchronizedUpdate);
     let _ = queue_mouse(&mut out, false);
     give_keys_back(&mut out);
     let _ = queue!(out, DisableFocusChange, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
-    // Where there is no stack of titles, an empty one lets the terminal choose.
+    // Without a stack of titles, an empty title lets the terminal choose.
     let _ = execute!(out, SetTitle(""), Print(OLD_TITLE));
     let _ = disable_raw_mode();
     let _ = out.flush();
@@ -157,10 +157,10 @@ fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
     if on { queue!(out, EnableMouseCapture) } else { queue!(out, DisableMouseCapture) }
 }
 
-/// Takes the mouse, or leaves it to the terminal.
+/// Enables or disables mouse reports.
 ///
 /// # Errors
-/// The terminal refuses.
+/// Writing to the terminal failed.
 pub fn mouse(on: bool) -> io::Result<()> {
     if MOUSE.swap(on, Ordering::SeqCst) == on || !TAKEN.load(Ordering::SeqCst) {
         return Ok(());
@@ -170,26 +170,25 @@ pub fn mouse(on: bool) -> io::Result<()> {
     out.flush()
 }
 
-/// Draws a frame that the terminal shows at once, where it can.
+/// Draws a frame as a synchronized update, which the terminal shows at once if it supports that.
 ///
 /// # Errors
-/// The terminal refuses.
+/// Writing to the terminal failed.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-    // A terminal that does not wait must not show the cursor running about; the frame shows it again where it belongs.
+    // The cursor is hidden, because a terminal without synchronized updates would show it moving. The frame shows it again.
     queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
     let drawn = draw();
-    // Whatever became of it: a terminal that waits for the end shows nothing more.
+    // The update is ended even after an error: otherwise the terminal would show nothing more.
     execute!(io::stdout(), EndSynchronizedUpdate)?;
     drawn
 }
 
 /// Empties the screen, so that the next frame draws all of it.
 ///
-/// Not by `Terminal::clear`: that asks the terminal where the cursor is, and while the event stream waits for input the
-/// answer never reaches who asked.
+/// `Terminal::clear` is not used: it queries the cursor position, and the event stream would consume the answer.
 ///
 /// # Errors
-/// The terminal refuses.
+/// Writing to the terminal failed.
 pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))
@@ -213,7 +212,7 @@ pub fn copy_by_escape(text: &str) {
     }
 }
 
-/// Copies a text to the system's clipboard. Returns false if there is none. May block.
+/// Copies a text to the system's clipboard. Returns `false` without a clipboard. May block.
 #[cfg(feature = "clipboard")]
 pub fn copy_natively(text: &str) -> bool {
     // The X11 clipboard belongs to its owner: dropping the handle would empty it.
@@ -239,7 +238,7 @@ pub fn stop() {
 #[cfg(not(unix))]
 pub fn stop() {}
 
-/// The colours that the terminal says it has, from the variables that terminals set.
+/// The colour depth of the terminal, from the environment variables that terminals set.
 pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
     let var = |name: &str| env(name).unwrap_or_default();
     if !var("NO_COLOR").is_empty() || var("TERM") == "dumb" {
@@ -249,7 +248,7 @@ pub fn color_depth(env: impl Fn(&str) -> Option<String>) -> ColorDepth {
     if matches!(var("COLORTERM").as_str(), "truecolor" | "24bit") || term.contains("direct") {
         return ColorDepth::True;
     }
-    // Inside screen the variables of the terminal around it are still there, and screen has 256 colours at most.
+    // `screen` keeps the variables of the terminal around it, but has at most 256 colours.
     if var("STY").is_empty() && (has_true_color(&term) || says_true_color(var)) {
         return ColorDepth::True;
     }
@@ -267,7 +266,7 @@ fn has_true_color(term: &str) -> bool {
 fn says_true_color(var: impl Fn(&str) -> String) -> bool {
     let programs = ["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper", "Tabby", "rio", "mintty", "WarpTerminal"];
     let marks = ["WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "ALACRITTY_WINDOW_ID", "GHOSTTY_RESOURCES_DIR"];
-    // Since 0.36 the terminals of GNOME have it.
+    // Terminals of GNOME have it since version 0.36.
     let gnome = var("VTE_VERSION").parse::<u32>().is_ok_and(|version| version >= 3_600);
     // A TERM with few colours limits the program to these colours.
     let modest = !var("TERM").contains("256color") && var("TERM") != "xterm";
@@ -281,7 +280,7 @@ pub fn light_background(env: impl Fn(&str) -> Option<String>) -> bool {
     matches!(background, Some(7 | 9..=15))
 }
 
-/// What the terminal says of itself, for doctor and reports of faults: what, and how it is.
+/// Names and values of the terminal's properties, for doctor and fault reports.
 pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     let var = |name: &str| env(name).filter(|value| !value.is_empty());
     let mut facts = Vec::new();
@@ -310,8 +309,9 @@ pub fn facts(env: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The columns and rows that are drawn at most; the rest of a larger terminal stays empty. A size is only a number that some program
-/// set: 65,535 columns and rows would take hundreds of gigabytes for the cells. A screen of 8K with the smallest font fits.
+/// Maximum columns and rows that are drawn; the rest of a larger terminal stays empty. Any program can set the size of a
+/// terminal, and the cells of 65,535 columns and rows would need hundreds of gigabytes. An 8K screen with the smallest font
+/// fits.
 const MAX_SIZE: Size = Size { width: 2_000, height: 1_000 };
 
 /// Standard output with a limited size.

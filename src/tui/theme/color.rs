@@ -74,7 +74,7 @@ pub(super) fn code(color: Color) -> Option<usize> {
 /// The colours that a terminal can show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ColorDepth {
-    /// No colour at all, as `NO_COLOR` asks for: bold, dim, underline and reverse remain.
+    /// No colour, as requested by `NO_COLOR`: bold, dim, underline and reverse remain.
     None,
     /// The sixteen ANSI colours.
     Ansi16,
@@ -85,7 +85,7 @@ pub enum ColorDepth {
 }
 
 impl ColorDepth {
-    /// How many colours, in words.
+    /// The number of colours, in words.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -109,8 +109,7 @@ const XTERM_16: [u32; 16] = [
 const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 impl ColorDepth {
-    /// The style of `role` as this depth can show it. Where a colour that carried the meaning is lost, an attribute
-    /// takes its place.
+    /// The style of `role` at this depth. If a colour that carried the meaning is lost, an attribute replaces it.
     pub(super) fn convert(self, role: Option<Role>, style: Style) -> Style {
         let signal = role.map(signal).unwrap_or_default();
         match self {

@@ -7,7 +7,7 @@ use super::{ColorDepth, Theme, Themes};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Menu;
 
-/// What the settings say of colours.
+/// The colour settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThemeChoice {
     /// The theme for any background.
@@ -85,7 +85,7 @@ impl App {
         self.list_themes();
     }
 
-    /// Takes in the user's themes after a change on disk. If the theme in use cannot be read any more, its colours stay.
+    /// Replaces the user's themes after a change on disk. If the theme in use cannot be read any more, its colours stay.
     pub fn themes_changed(&mut self, themes: Themes) {
         if themes != self.themes.themes {
             for fault in self.themes.replace(themes) {
@@ -134,8 +134,8 @@ impl App {
         self.session.set_theme_names(self.themes.themes.names().into_iter().map(str::to_owned).collect());
     }
 
-    /// Changes the colours, or lets a theme be chosen. One that is not known may have come just now, to a folder that is not
-    /// followed because it was not there at the start.
+    /// Changes the theme, or opens the list of themes. An unknown theme is searched on disk: its folder may be new, and a folder
+    /// that did not exist at the start is not watched.
     pub(crate) fn ask_for_theme(&mut self, name: Option<&str>) -> Vec<Task> {
         match name {
             Some(name) if !self.themes.themes.has(name) => {

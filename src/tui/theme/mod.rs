@@ -46,7 +46,7 @@ const BUILTIN: [(&str, &str); 21] = [
 /// Background of a theme that does not define one.
 const DARK: [u8; 3] = [0; 3];
 
-/// Every style that the screen uses, for one terminal.
+/// All styles of the screen, for one terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
     name: String,
@@ -77,9 +77,9 @@ impl Theme {
         Self::load(name, depth, &|_| None)
     }
 
-    /// The theme `name` for a terminal of that depth. `find` gives the TOML of the user's own themes by name; they come
-    /// before those inside the program, and may inherit from one of the same name. Roles that a theme and what it
-    /// inherits leave out take the style of the name before the last dot (`border.focused` that of `border`).
+    /// Loads the theme `name` for a terminal of that depth. `find` returns the TOML of the user's themes by name. They take
+    /// precedence over built-in themes, and may inherit from one of the same name. A role without a style in the theme and the
+    /// themes that it inherits has the style of the name before the last dot (`border.focused` that of `border`).
     pub fn load(name: &str, depth: ColorDepth, find: &dyn Fn(&str) -> Option<String>) -> Result<Self, ThemeError> {
         let inside = |name: &str| BUILTIN.iter().find(|(own, _)| *own == name).map(|(_, toml)| (*toml).to_owned());
         let layered = |name: &str, level: usize| [find(name), inside(name)].into_iter().flatten().nth(level);
@@ -118,7 +118,7 @@ impl Theme {
         &self.name
     }
 
-    /// The depth that its styles were brought down to.
+    /// The depth to which its styles were reduced.
     pub fn depth(&self) -> ColorDepth {
         self.depth
     }
@@ -130,7 +130,7 @@ impl Theme {
 
     /// Whether the theme is designed for a light background.
     pub fn is_light(&self) -> bool {
-        // Weighted as the eye does.
+        // Weighted by the sensitivity of the eye.
         let [red, green, blue] = self.background.map(u32::from);
         2 * red + 5 * green + blue > 8 * 0x80
     }

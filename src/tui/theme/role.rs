@@ -2,7 +2,7 @@
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
-        /// What a piece of the screen means. A theme maps each role to a style.
+        /// The meaning of a part of the screen. A theme maps each role to a style.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Role {
             $($(#[doc = $doc])+ $variant,)+
@@ -33,9 +33,9 @@ macro_rules! roles {
 roles! {
     /// Ordinary text.
     Text = "text",
-    /// Text of the second rank: hints, times, URLs, line counts.
+    /// Secondary text: hints, times, URLs, line counts.
     Muted = "muted",
-    /// What should catch the eye: the prompt mark, the active tab.
+    /// Prominent parts: the prompt mark, the active tab.
     Accent = "accent",
     /// The frame of a pane without the focus.
     Border = "border",
@@ -83,7 +83,7 @@ roles! {
     HunkRejected = "hunk.rejected",
     /// The mark of a hunk that waits for a decision.
     HunkPending = "hunk.pending",
-    /// A gauge with plenty of room.
+    /// A gauge of a low value.
     MeterLow = "meter.low",
     /// A gauge that fills up.
     MeterMid = "meter.mid",

@@ -22,12 +22,12 @@ pub enum ThemeError {
     Syntax {
         /// Name of the theme.
         theme: String,
-        /// What the TOML parser says.
+        /// The message of the TOML parser.
         message: String,
         /// 1-based; 0 if unknown.
         line: usize,
     },
-    /// A style for something that is no role.
+    /// A style for an unknown role.
     #[error("theme {theme:?} styles {role:?}, which is not a role")]
     UnknownRole {
         /// Name of the theme.
@@ -213,7 +213,7 @@ fn bad_color(theme: &str, role: &str, color: &str, line: usize) -> ThemeError {
 fn syntax_error(theme: &str, source: &str, error: &toml::de::Error) -> ThemeError {
     let before = error.span().and_then(|span| source.get(..span.start));
     let line = before.map_or(0, |before| before.matches('\n').count() + 1);
-    // It may quote what stands there.
+    // The message may quote the file.
     let message = error.message().lines().collect::<Vec<_>>().join("; ");
     ThemeError::Syntax { theme: theme.to_owned(), message, line }
 }

@@ -81,7 +81,7 @@ fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// What is drawn: text in full, or what may stand back, or a line that only separates.
+/// The minimum contrast of text, of muted text, and of separating lines.
 fn least(name: &str, what: &str) -> f64 {
     let strict = if name.starts_with("high-contrast") { 7.0 / 4.5 } else { 1.0 };
     let least = match what {
@@ -92,7 +92,7 @@ fn least(name: &str, what: &str) -> f64 {
     least * strict
 }
 
-/// The themes inside that name their colours; the one of sixteen leaves them to the terminal.
+/// The built-in themes that define their colours. The theme of sixteen colours uses those of the terminal.
 fn coloured() -> impl Iterator<Item = Theme> {
     let names = Theme::builtin_names().filter(|name| *name != "rhumb-16");
     names.map(|name| Theme::builtin(name, ColorDepth::True).unwrap())
@@ -153,7 +153,7 @@ fn lab(linear: [f64; 3]) -> [f64; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How eyes see red and green that lack a kind of cone (Machado, Oliveira and Fernandes 2009, in full).
+/// Red-green colour blindness (Machado, Oliveira and Fernandes 2009, severity 1.0).
 const EYES: [(&str, [[f64; 3]; 3]); 3] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -166,7 +166,7 @@ const EYES: [(&str, [[f64; 3]; 3]); 3] = [
     ),
 ];
 
-/// How far apart two colours look to such eyes.
+/// The perceived distance of two colours with such colour blindness.
 fn apart(eyes: [[f64; 3]; 3], one: [u8; 3], other: [u8; 3]) -> f64 {
     let (one, other) = (lab(times(eyes, linear(one))), lab(times(eyes, linear(other))));
     (0..3).map(|at| (one[at] - other[at]).powi(2)).sum::<f64>().sqrt()
@@ -245,7 +245,7 @@ fn the_theme_of_the_terminals_palette_can_be_read_on_black_and_in_its_status_lin
 
 #[test]
 fn every_palette_entry_is_used() {
-    // Misspelt, it would leave the colour of another theme in place.
+    // A misspelt name would leave the inherited colour in place.
     let known: Vec<String> = entries("rhumb-dark").collect();
     for name in Theme::builtin_names() {
         for entry in entries(name) {

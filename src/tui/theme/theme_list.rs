@@ -7,20 +7,21 @@ use std::path::{Path, PathBuf};
 
 use super::{BUILTIN, ColorDepth, Theme, ThemeError};
 
-/// Theme files that are read at most: a folder with more is not a folder of themes.
+/// Maximum number of theme files that are read: a folder with more is not a folder of themes.
 const MAX_THEME_FILES: usize = 200;
 
 /// Largest file of a theme, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
 
-/// The themes by name. Only the user's own folder is read: colours can hide a line of a review, so a repository brings none.
+/// The themes by name. Only the user's folder is read. A repository cannot define themes, because colours can hide lines of
+/// a review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Themes {
     own: BTreeMap<String, (PathBuf, String)>,
 }
 
 impl Themes {
-    /// Those inside the program and those in `folder`: each `NAME.toml` there. A folder that is not there holds none.
+    /// Reads the built-in themes and each `NAME.toml` in `folder`, which may be missing.
     pub fn read(folder: &Path) -> Self {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -33,14 +34,14 @@ impl Themes {
         Self { own: own.collect() }
     }
 
-    /// Their names: those inside the program first, the default before all others.
+    /// Their names: the default, then the other built-in themes, then the user's.
     pub fn names(&self) -> Vec<&str> {
         let inside = BUILTIN.iter().map(|(name, _)| *name);
         let own = self.own.keys().map(String::as_str).filter(|name| !BUILTIN.iter().any(|(inside, _)| inside == name));
         inside.chain(own).collect()
     }
 
-    /// Whether there is one of that name.
+    /// Whether a theme has that name.
     pub fn has(&self, name: &str) -> bool {
         self.own.contains_key(name) || BUILTIN.iter().any(|(inside, _)| *inside == name)
     }

@@ -37,7 +37,7 @@ pub(crate) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHand
 }
 
 fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
-    // The folder around it, so that it may come later.
+    // The parent folder is watched, because the folder may be created later.
     let around = folder.parent()?.canonicalize().ok()?;
     let folder = around.join(folder.file_name()?);
     let held = Arc::new(Mutex::new(Watched { watch: None, around: around.clone(), elsewhere: BTreeSet::new() }));
@@ -49,11 +49,11 @@ fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
             Ok(event) if !event.need_rescan() => {
                 event.paths.iter().any(|path| places.iter().any(|place| path.starts_with(place)))
             }
-            // Without the events that were lost anything may have changed.
+            // Events were lost, so anything may have changed.
             _ => true,
         });
         if ours && let Some(watched) = watched.upgrade() {
-            // Links may have come; what they lead to is followed before it is read.
+            // Links may be new. Their targets are watched before they are read.
             watched.lock().unwrap_or_else(PoisonError::into_inner).follow_links(&places);
             // The receiver is closed when the app exits.
             let _ = tell.send(Themes::read(&own));
@@ -108,7 +108,7 @@ mod tests {
                 tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
             });
         };
-        // Until the new folder is followed, its files do not speak.
+        // Changes in the new folder are not reported until it is watched.
         wait(&|_| true);
         fs::write(folder.join("mine.toml"), "inherits = \"nord\"\n").unwrap();
         wait(&|themes| themes.has("mine") && themes.faults().is_empty());
@@ -124,7 +124,7 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let target = |name: &str| dotfiles.path().join(name);
         let save = |name: &str, text: &str| {
-            // As editors do it: the new text comes under another name, and takes the place of the old.
+            // Editors write the new text to another file and rename it over the old one.
             fs::write(target("new"), text).unwrap();
             fs::rename(target("new"), target(name)).unwrap();
         };

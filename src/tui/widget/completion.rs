@@ -9,12 +9,12 @@ use rhumb_text::{sanitize, width};
 use super::styled::fill;
 use crate::tui::theme::{Role, Theme};
 
-/// Rows that are drawn at most.
+/// Maximum number of rows that are drawn.
 const MAX_ROWS: usize = 8;
-/// Most columns of the names; their descriptions follow.
+/// Maximum width of the names; their descriptions follow.
 const MAX_NAME_COLUMNS: usize = 44;
 
-/// Columns of the screen from which on there may be room to show what a row means beside the rows.
+/// Minimum width of a screen that may have space for a preview beside the rows.
 pub const MIN_PREVIEW_WIDTH: u16 = 90;
 /// Columns and rows that a pane must have for a preview beside the rows.
 const MIN_PREVIEW_PANE: (u16, u16) = (84, 8);
@@ -84,7 +84,7 @@ fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize
     let background = theme.style(if selected { Role::Selection } else { Role::Overlay });
     let pointer = if selected { "▸ " } else { "  " };
     let name = sanitize::visible_line(row.0);
-    // Of a path the end tells more than the beginning.
+    // The end of a path is more useful than its beginning.
     let name = if name.contains('/') && !name.starts_with('/') {
         width::clip_start(&name, names).into_owned()
     } else {

@@ -112,7 +112,7 @@ fn styled(line: &DiffLine, theme: &Theme) -> StyledText {
     let mut ends: Vec<usize> = line.syntax.iter().flat_map(|(range, _)| [range.start, range.end]).collect();
     ends.extend(line.words.iter().chain(&line.found).flat_map(|range| [range.start, range.end]));
     ends.push(line.text.len());
-    // A choice of style is shown by what stands before it: the two stay together, or the row would not be as long as it was measured.
+    // A variation selector changes the width of the character before it. A split between them would change the measured width.
     ends.retain(|end| line.text.get(*end..).is_some_and(|rest| !rest.starts_with(['\u{fe0e}', '\u{fe0f}'])));
     ends.sort_unstable();
     let mut text = StyledText::new();
@@ -146,8 +146,8 @@ fn digits(lines: u32) -> usize {
     lines.max(1).ilog10() as usize + 1
 }
 
-/// Puts the rows of two halves side by side. Of a half that has fewer rows, the rest is blank in its own style; each row of the left half
-/// must fill its columns.
+/// Puts the rows of two halves side by side. A half with fewer rows is filled with blank rows in its style. Each row of the
+/// left half must fill its columns.
 pub fn beside(
     left: Vec<Line<'static>>,
     right: Vec<Line<'static>>,

@@ -36,8 +36,8 @@ impl Marked {
         (at(self.first), at(self.last.max(self.first)))
     }
 
-    /// The line of a text, 0-based, that stands at the top where `rows` of its `count` lines are shown: several marked lines stand in
-    /// the middle if there is room for all of them, one stands a third from the top.
+    /// The first visible line (0-based) of a text of `count` lines, of which `rows` are shown. Several marked lines are centred
+    /// if all of them fit; a single one is placed a third from the top.
     pub fn top(self, count: usize, rows: usize) -> usize {
         let (first, last) = self.within(count);
         let above = match last - first + 1 {

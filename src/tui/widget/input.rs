@@ -49,7 +49,7 @@ impl LineInput {
         self.cursor = self.boundary_at_or_after(end);
     }
 
-    /// Takes an editing key: characters, the usual movement and deletion keys, and their Emacs forms. Gives whether the
+    /// Handles an editing key: characters, the usual movement and deletion keys, and their Emacs forms. Returns whether the
     /// key was one of these.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         let word = key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::CONTROL);

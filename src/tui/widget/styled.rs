@@ -132,7 +132,7 @@ pub fn matches(text: &str, wanted: &str) -> Vec<Range<usize>> {
         let text = folded.as_deref().unwrap_or(text);
         return text.match_indices(wanted).map(|(at, found)| at..at + found.len()).collect();
     }
-    // A capital may be longer or shorter than its small letter, so that bytes of the one say nothing of the other.
+    // Upper and lower case of a letter may differ in length, so byte positions cannot be transferred between them.
     let starts: Vec<(usize, char)> =
         text.char_indices().flat_map(|(at, c)| c.to_lowercase().map(move |small| (at, small))).collect();
     let wanted: Vec<char> = wanted.chars().collect();

@@ -63,7 +63,7 @@ pub enum ViOutcome {
     Other,
 }
 
-/// What was deleted or yanked last.
+/// The last deleted or yanked text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Register {
     text: String,
@@ -541,7 +541,7 @@ impl Vi {
     }
 }
 
-/// The cells that an operator covers besides those between the cursor and the target of a motion.
+/// The cells that an operator covers in addition to those between the cursor and the target of a motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Covered {
     /// None.

@@ -136,8 +136,8 @@ impl Buffer {
         (at == 0 || self.is_break(at - 1)) && self.line_end(at) == at
     }
 
-    /// The target of a motion, and what an operator covers. `None` if it leads nowhere. `count` is the typed count and
-    /// `times` the number of repetitions; `column` is the column that `j` and `k` aim at.
+    /// The target of a motion, and the cells that an operator covers. `None` if there is no target. `count` is the typed count
+    /// and `times` the number of repetitions; `column` is the column that `j` and `k` aim at.
     pub(super) fn motion(
         &self,
         letter: char,

@@ -10,7 +10,7 @@ fn buffer(text: &str) -> Buffer {
     Buffer::new(text.to_owned(), 0)
 }
 
-/// Plays keys in normal mode, as the composer does: what is typed goes in at the cursor.
+/// Sends keys in normal mode, as the composer does: typed text is inserted at the cursor.
 fn play(vi: &mut Vi, buffer: &mut Buffer, keys: &str) {
     for name in keys.split(' ') {
         let key = key::parse(name).unwrap();
@@ -199,7 +199,7 @@ proptest! {
         prop_assert_eq!(buffer.text(), &text);
     }
 
-    /// Against a model: what a deletion takes away is what a yank of the same motion would have taken, and both ends stay.
+    /// Compares with a model: a deletion removes the text that a yank of the same motion copies, and keeps the text around it.
     #[test]
     fn a_deletion_takes_what_a_yank_takes(
         text in "[a-c (\n]{1,24}", at in 0usize..24, motion in prop::sample::select(vec!["w", "b", "e", "$", "0", "h", "l", "f b", "t b", "F a", "W", "}"]),

@@ -54,7 +54,7 @@ impl ReviewPage {
         }
     }
 
-    /// Lays the text out for a screen: clamps the scroll position and notes the visible rows.
+    /// Lays out the text for a screen: clamps the scroll position and notes the visible rows.
     pub(super) fn fit(&mut self, screen: Rect, theme: &Theme, content: &PageContent) {
         let laid_out = content.lay_out(screen, theme);
         self.height = usize::from(laid_out.parts(inner_area(laid_out.area))[0].height);
@@ -82,7 +82,7 @@ impl ReviewPage {
 
 pub(super) struct PageContent {
     pub(super) title: String,
-    /// The most columns of the box, borders included.
+    /// Maximum width of the box, borders included.
     pub(super) max_width: u16,
     pub(super) text: Vec<Styled>,
     pub(super) choices: Vec<(String, String)>,
@@ -131,7 +131,7 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
     rows
 }
 
-/// Keys and what they do, in as many rows as needed.
+/// Keys and their effects, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let mut rows: Vec<Line<'static>> = Vec::new();
     let mut room = 0;
@@ -354,7 +354,7 @@ pub struct CommentContext {
 pub struct CommentBox {
     place: CommentContext,
     composer: Composer,
-    /// The comment as it was.
+    /// The comment before the edit.
     before: String,
     /// The initial text of a new comment, which alone is not a comment.
     given: String,

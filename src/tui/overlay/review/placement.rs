@@ -1,5 +1,5 @@
-//! Manual placement of an edit: what it quotes and proposes, and the lines of the file that it would replace. For a
-//! hunk that lost its place to a change on disk, three texts: base, current and proposed.
+//! Manual placement of an edit: its quoted and proposed lines, and the lines of the file that it would replace. For a
+//! hunk that lost its place because the file changed on disk, three texts: base, current and proposed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::tui::overlay::{Overlay, OverlayContext, centred, window};
 use crate::tui::previews::{Preview, Previews};
 use crate::tui::theme::{Role, Theme};
 
-/// Places that are offered at most: one for each digit key.
+/// Maximum number of candidates: one for each digit key.
 const MAX_CANDIDATES: usize = 9;
 
 /// Lines of the file that are shown before and after the place.
@@ -28,7 +28,7 @@ const CONTEXT_LINES: usize = 3;
 /// With at least this many columns the three texts of a conflict are side by side.
 const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 132;
 
-/// What to do with an unplaced edit.
+/// The choice for an unplaced edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     pub path: String,
@@ -347,7 +347,7 @@ impl Overlay for PlacementBox {
         }
     }
 
-    /// Takes the text of the file as soon as it is read.
+    /// Uses the text of the file as soon as it is read.
     fn refresh(&mut self, _: &Session, previews: &Previews) {
         if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
             self.show(Arc::clone(text));

@@ -59,7 +59,7 @@ fn what_is_not_known_yet_is_asked_again_once_it_is() {
     assert!(search.answer == SearchAnswer::Unread && search.next().is_none(), "not over and over");
     search.again();
     let question = search.next().unwrap();
-    // The reading ends while the answer is on its way.
+    // Reading ends before the answer arrives.
     search.again();
     search.found(&question, Some(&[hit("a", 1), hit("b", 1)]));
     press(&mut search, "Down");

@@ -11,7 +11,7 @@ use super::TerminalInput;
 pub(crate) struct Input(EventStream);
 
 impl Input {
-    /// Listens from here on.
+    /// Starts reading.
     ///
     /// # Errors
     /// None.
@@ -19,10 +19,10 @@ impl Input {
         Ok(Self(EventStream::new()))
     }
 
-    /// The next thing that is said. Nothing is lost when the wait is given up.
+    /// The next input. Nothing is lost if the wait is cancelled.
     ///
     /// # Errors
-    /// The console is gone.
+    /// The console is closed.
     pub(crate) async fn next(&mut self) -> io::Result<TerminalInput> {
         let event = self.0.next().await.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
         event.map(TerminalInput::Event)

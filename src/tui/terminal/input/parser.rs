@@ -13,17 +13,17 @@ use super::TerminalInput;
 /// Prefix of the answer to the background query (OSC 11, xterm's control sequences).
 const BACKGROUND_ANSWER: &[u8] = b"\x1b]11;";
 
-/// What all answers and reports begin with that no key does.
+/// Common prefix of answers and reports. No key has it.
 const PRIVATE: &[u8] = b"\x1b[?";
 
-/// The reports of mode 2031: the colours are dark ones now, or light ones
+/// The reports of mode 2031: the colours are now dark, or light
 /// (<https://contour-terminal.org/vt-extensions/color-palette-update-notifications/>).
 const SCHEMES: [(&[u8], bool); 2] = [(b"\x1b[?997;1n", false), (b"\x1b[?997;2n", true)];
 
-/// What a paste begins with.
+/// Prefix of a paste.
 const PASTE: &[u8] = b"\x1b[200~";
 
-/// What follows where a first Esc was cut off.
+/// The rest of an answer whose Esc was parsed separately.
 const RESTS: [&[u8]; 2] = [b"]11;", b"[?997;"];
 
 const ESC: u8 = 0x1b;
@@ -108,14 +108,14 @@ impl Parser {
 fn step(held: &[u8], more: bool) -> ParseStep {
     match held {
         [ESC] if more => ParseStep::More,
-        // Twice it is two keys, or a key before something else.
+        // Two of them are two keys, or a key before another sequence.
         [ESC] | [ESC, ESC] => ParseStep::Said(event(&held[..1]), 1),
         _ if held.starts_with(BACKGROUND_ANSWER) => answer(held),
         _ if BACKGROUND_ANSWER.starts_with(held) => ParseStep::More,
         [ESC, first @ b']', ..] => ParseStep::Said(alt(*first), 2),
         _ if held.starts_with(PRIVATE) => report(held),
         [ESC, first @ (b'[' | b'O'), ESC] => ParseStep::Said(alt(*first), 2),
-        // Something else begins before it has ended. A paste may hold anything.
+        // Another sequence begins before this one has ended. A paste may contain any byte.
         [ESC, b'[', .., ESC] if !held.starts_with(PASTE) => ParseStep::Said(None, held.len() - 1),
         _ => match terminput::Event::parse_from(held) {
             Ok(None) => ParseStep::More,
@@ -176,7 +176,7 @@ fn is_light(color: &str) -> Option<bool> {
     let (kind, channels) = color.split_once(':')?;
     let shares: Vec<f64> = channels.split('/').map(share).collect::<Option<_>>()?;
     match (kind, shares.as_slice()) {
-        // Weighted as the eye does.
+        // Weighted by the sensitivity of the eye.
         ("rgb", [red, green, blue]) | ("rgba", [red, green, blue, _]) => {
             Some(0.25 * red + 0.625 * green + 0.125 * blue > 0.5)
         }
@@ -214,7 +214,7 @@ mod tests {
         text.chars().map(|c| key(KeyCode::Char(c), KeyModifiers::NONE)).collect()
     }
 
-    /// What is heard of pieces that come one after the other, and of nothing more after them.
+    /// The events of consecutive pieces, with no input after them.
     fn terminal_input(pieces: &[&str]) -> Vec<TerminalInput> {
         let mut parser = Parser::default();
         let mut terminal_input: Vec<TerminalInput> =
@@ -317,7 +317,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever comes, in whatever pieces: nothing stays but what more bytes may complete.
+        /// For any input in any pieces, the parser holds only bytes that further bytes may complete.
         #[test]
         fn no_bytes_break_it(pieces in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..40), 0..8)) {
             let mut parser = Parser::default();

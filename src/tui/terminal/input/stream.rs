@@ -1,7 +1,7 @@
 //! A terminal as a stream of bytes.
 //!
-//! They are read here and not by crossterm's own reader. That takes the answers of a terminal for keys, waits after the report of
-//! mode 2031 for a `u` or a `c` before it gives the next key, and may keep a key back that comes together with a new size.
+//! The reader of crossterm is not used: it parses answers of the terminal as keys, waits for a `u` or a `c` after a report
+//! of mode 2031 before it returns the next key, and may delay a key that arrives together with a new size.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,7 +20,7 @@ use super::parser::Parser;
 
 const READ_BYTES: usize = 4_096;
 
-/// Most bytes that are read before they are parsed, so that a large paste does not delay the screen.
+/// Maximum number of bytes that are read before they are parsed, so that a large paste does not delay the screen.
 const MAX_PENDING_BYTES: usize = 1 << 18;
 
 /// Bytes from standard input, a terminal in raw mode. It stays in blocking mode, since other programs share it.
@@ -37,10 +37,10 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Listens from here on.
+    /// Starts reading.
     ///
     /// # Errors
-    /// The system does not let us.
+    /// Standard input cannot be polled.
     pub(crate) fn open() -> io::Result<Self> {
         #[expect(deprecated, reason = "it is safe for a file that is never closed, and the other way is unsafe")]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
@@ -48,10 +48,10 @@ impl Input {
         Ok(Self { terminal, parser, terminal_input, until: None, paste_until: None, cut: Vec::new() })
     }
 
-    /// The next thing that is said. Nothing is lost when the wait is given up.
+    /// The next input. Nothing is lost if the wait is cancelled.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal is closed.
     pub(crate) async fn next(&mut self) -> io::Result<TerminalInput> {
         loop {
             if let Some(terminal_input) = self.try_next()? {
@@ -71,10 +71,10 @@ impl Input {
         }
     }
 
-    /// What is said already; `None` where there is nothing.
+    /// Input that is available without waiting, or `None`.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal is closed.
     pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
         if self.terminal_input.is_empty() {
             let bytes = self.read()?;
@@ -133,13 +133,13 @@ impl Input {
     }
 }
 
-/// Fewest bytes in one read that count as a paste: typing never delivers this many.
+/// Minimum number of bytes in one read that count as a paste: typing never delivers this many.
 const MIN_PASTE_BYTES: usize = 200;
 
-/// Fewest lines in one read that count as a paste. The last one may be incomplete.
+/// Minimum number of lines in one read that count as a paste. The last one may be incomplete.
 const MIN_PASTE_LINES: usize = 3;
 
-/// What comes within this after a piece of a paste is its next piece.
+/// Input that arrives within this time after a piece of a paste is its next piece.
 pub(super) const PASTE_GAP: Duration = Duration::from_millis(50);
 
 /// Whether bytes that were read at once are a paste, or a piece of one if one `goes_on`.

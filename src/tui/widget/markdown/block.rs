@@ -20,7 +20,7 @@ pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static
     let mut writer = Writer::new(look);
     let (mut depth, mut covered) = (0usize, 0usize);
     let parser = Parser::new_ext(source, options());
-    // Those inside of quotes and lists stand in no gap between blocks.
+    // Definitions inside quotes and lists are not between blocks.
     let mut inside: Vec<Range<usize>> =
         parser.reference_definitions().iter().map(|(_, known)| known.span.clone()).collect();
     inside.sort_by_key(|span| std::cmp::Reverse(span.start));

@@ -1,8 +1,8 @@
 //! Markdown as lines of the screen, whole or while it streams in.
 //!
-//! A text is cut into its top-level blocks and each is rendered alone. That is what makes streaming cheap (a finished
-//! block is never looked at again) and exact (rendering piece by piece gives the same lines as rendering the whole). The
-//! price is that a link reference does not see a definition in another block; both are then shown as written.
+//! A text is split into its top-level blocks and each is rendered alone. This makes streaming cheap (a finished block is
+//! not rendered again) and exact (rendering in pieces gives the same lines as rendering the whole). The drawback is that a
+//! link reference is not resolved by a definition in another block; both are then shown as written.
 
 mod block;
 mod stream;
@@ -43,8 +43,8 @@ pub fn no_highlight(_language: &str, _code: &str) -> Vec<Vec<(String, Style)>> {
     Vec::new()
 }
 
-/// `source` rendered to lines of at most `width` columns (from 10 columns up; narrower panes may be overrun). All text
-/// is made safe to draw, whatever the source holds.
+/// Renders `source` to lines of at most `width` columns (from 10 columns up; narrower panes may be overrun). All text is
+/// made safe to draw.
 pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let look = RenderContext { width: usize::from(width), theme, code };
@@ -52,8 +52,8 @@ pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -
     lines
 }
 
-/// `source` with `\n` for every line end. A carriage return anywhere else is no line end here, whatever Markdown says of
-/// it: it would hide text from a reader who thinks in lines, so it is shown.
+/// `source` with `\n` for every line end. Unlike in Markdown, a single carriage return is not a line end: it could hide
+/// text, so it is shown.
 fn with_line_feeds(source: &str) -> Cow<'_, str> {
     if !source.contains('\r') {
         return Cow::Borrowed(source);
@@ -64,15 +64,15 @@ fn with_line_feeds(source: &str) -> Cow<'_, str> {
 /// How a carriage return inside a line is shown.
 const RETURN: &str = "␍";
 
-/// The parameters of rendering besides the source.
+/// The parameters of rendering in addition to the source.
 struct RenderContext<'a> {
     width: usize,
     theme: &'a Theme,
     code: &'a Highlighter<'a>,
 }
 
-/// Renders all blocks of `source`, which has line feeds only, at the end of `lines`, an empty line between two blocks. Gives
-/// where each of them with text stands.
+/// Appends the lines of all blocks of `source`, which has line feeds only, with an empty line between two blocks. Returns
+/// the location of each block with text.
 fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
     for range in blocks(source) {
@@ -94,8 +94,8 @@ fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_GFM
 }
 
-/// The top-level blocks as ranges of whole lines that cover `source`. Link definitions are no block for the parser, yet
-/// what follows one may continue its paragraph, so they start the block after them.
+/// The top-level blocks as ranges of whole lines that cover `source`. The parser does not report link definitions as blocks,
+/// but the text after one may continue its paragraph, so they start the block after them.
 fn blocks(source: &str) -> Vec<Range<usize>> {
     let mut starts = vec![0];
     let (mut depth, mut end) = (0usize, 0usize);
@@ -126,13 +126,13 @@ fn text_start(source: &str, end: usize, next: usize) -> Option<usize> {
 /// A code block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Code {
-    /// The first word behind its fence; may be empty.
+    /// The first word of the info string; may be empty.
     pub language: String,
     /// Its text, without the line feed at the end.
     pub text: String,
 }
 
-/// The code of a block that is nothing but code.
+/// The code of a block that consists of code only.
 pub fn code_of(block: &str) -> Option<Code> {
     let mut events = Parser::new_ext(block, options());
     let Some(Event::Start(Tag::CodeBlock(kind))) = events.next() else { return None };
@@ -153,7 +153,7 @@ pub fn code_of(block: &str) -> Option<Code> {
     Some(Code { language, text })
 }
 
-/// Where the links of a block lead, in order, each once.
+/// The targets of the links of a block, in order, each once.
 pub fn links_of(block: &str) -> Vec<String> {
     let mut links: Vec<String> = Vec::new();
     for event in Parser::new_ext(block, options()) {

@@ -6,8 +6,8 @@ use ratatui::text::Line;
 use super::{Highlighter, RETURN, RenderContext, Section, append, blocks, with_line_feeds};
 use crate::tui::theme::Theme;
 
-/// An open block of more bytes is not rendered whole for every piece that arrives, but when it has grown by a share of itself: else
-/// a text without an empty line would cost the square of its length. What came since then is shown alone, below it.
+/// A larger open block is rendered as a whole only when it has grown by a share of its size; otherwise, a text without empty
+/// lines would take quadratic time. The text since then is rendered separately, below it.
 const LARGE_BLOCK_BYTES: usize = 64 * 1024;
 /// The divisor of that share.
 const RENDER_GROWTH_DIVISOR: usize = 16;
@@ -40,7 +40,7 @@ impl StreamingMarkdown {
         Self::default()
     }
 
-    /// Adds what has arrived.
+    /// Adds text that has arrived.
     pub fn push(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -58,9 +58,9 @@ impl StreamingMarkdown {
         &self.source
     }
 
-    /// The lines for that width and theme: the same that [`super::render`] gives for the whole source, but for the end of a last block
-    /// beyond all measure; after [`Self::forget`] for that too. Costs nothing when nothing has changed, and one rendering of the
-    /// last block, or of the end of a large one, when text has arrived.
+    /// The lines for that width and theme, equal to those of [`super::render`] for the whole source. Until [`Self::forget`], the
+    /// end of a last block above [`LARGE_BLOCK_BYTES`] may differ. If text has arrived, the last block is rendered, or only
+    /// the end of a large one.
     pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
         let same_look = self.made_for.as_ref().is_some_and(|(made_width, made)| *made_width == width && made == theme);
         if !same_look {
@@ -76,8 +76,8 @@ impl StreamingMarkdown {
         &self.lines
     }
 
-    /// The lines with `tail` behind all that has arrived, which is not taken in: a line that is still being written stands where
-    /// it will stand. What is written inside of code shows once its line is whole.
+    /// The lines with `tail` after the text that has arrived, without storing it: an incomplete line is shown at its final
+    /// position. An incomplete line of code is shown once it is complete.
     pub fn lines_with(&mut self, tail: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
         self.lines(width, theme, code);
         let open = self.source.get(self.finished..).unwrap_or("");
@@ -97,12 +97,12 @@ impl StreamingMarkdown {
         lines
     }
 
-    /// Where the blocks with text stand, as of the last call of [`Self::lines`].
+    /// The locations of the blocks with text, as of the last call of [`Self::lines`].
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// Drops the lines, so that the next call renders everything: for a highlighter that has learnt something.
+    /// Drops the lines, so that the next call renders everything, for example when new colours are available.
     pub fn forget(&mut self) {
         (self.finished, self.finished_lines, self.finished_sections) = (0, 0, 0);
         self.lines.clear();
@@ -130,8 +130,8 @@ impl StreamingMarkdown {
         self.lines.truncate(self.finished_lines);
         self.sections.truncate(self.finished_sections);
         let open = self.source.get(self.finished..).unwrap_or("");
-        // An unfinished line may still join the block before it ("#" becomes "#a"), so only whole lines count; and of the
-        // blocks that they make, the last is open to whatever comes.
+        // An incomplete line may still join the block before it ("#" becomes "#a"), so only whole lines are parsed. The last of
+        // their blocks may continue.
         let whole = open.rfind('\n').map_or(0, |at| at + 1);
         let last = blocks(open.get(..whole).unwrap_or("")).last().map_or(0, |range| range.start);
         let moved =

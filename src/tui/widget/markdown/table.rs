@@ -8,13 +8,13 @@ use super::RenderContext;
 use crate::tui::theme::Role;
 use crate::tui::widget::styled::StyledText;
 
-/// What stands between two columns, and where the rule under the header crosses it.
+/// The separator of two columns, and its crossing with the rule under the header.
 const BETWEEN: &str = " │ ";
 const CROSSING: &str = "─┼─";
 /// Columns of the terminal below which a column of the table cannot be read.
 const MIN_COLUMN_WIDTH: usize = 8;
 
-/// A table as it is read. The first row is the header.
+/// A parsed table. The first row is the header.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) alignments: Vec<Alignment>,
@@ -39,7 +39,7 @@ impl Table {
             }
         }
         let room = columns.checked_sub(width::columns(BETWEEN) * count.saturating_sub(1))?;
-        // Level the widest down: the highest limit at which all fit together.
+        // Limits the widest columns: the highest limit at which all fit together.
         let total = |limit: usize| widths.iter().map(|width| (*width).min(limit)).sum::<usize>();
         let widest = widths.iter().copied().max()?;
         let limit = if total(widest) <= room {

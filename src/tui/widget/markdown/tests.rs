@@ -269,7 +269,7 @@ fn a_finished_block_is_rendered_once() {
     assert!(calls.get() > before, "another width renders again");
 }
 
-/// Pieces whose joints are where a parser changes its mind.
+/// Pieces at whose joints a parser may interpret the text before differently.
 fn fragment() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "\n", "\n", "\n\n", " ", "  ", "    ", "\t", "a", "word ", "long-word", "日本", "#", "# ", "-", "- ", "* ",
@@ -334,6 +334,6 @@ fn a_block_beyond_all_measure_is_not_rendered_anew_for_every_line() {
         let whole = render(stream.source(), 60, &theme, &no_highlight);
         assert_eq!(stream.lines(60, &theme, &no_highlight), whole);
     }
-    // Each of the pieces but for that.
+    // Without the limit, each piece would cause a rendering.
     assert!((1..40).contains(&renderings.get()), "{}", renderings.get());
 }

@@ -19,7 +19,7 @@ use crate::tui::widget::styled::{fill, mark_characters};
 const MAX_WIDTH: u16 = 84;
 const MAX_HEIGHT: u16 = 22;
 const MARGIN: u16 = 2;
-/// The same where something is shown beside the list.
+/// The same with a preview.
 const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
 const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
 /// With at least this many columns inside, the preview is beside the list; with at least this many lines, below it.
@@ -31,8 +31,8 @@ impl Picker {
         if self.with_preview { wide_area(screen) } else { area_within(screen, (MAX_WIDTH, MAX_HEIGHT)) }
     }
 
-    /// Takes in the area of the screen, so that paging and scrolling know the height of the list. To be called before
-    /// drawing whenever the screen may have changed its size.
+    /// Computes the height of the list for a screen, for paging and scrolling. To be called before drawing if the size of the
+    /// screen may have changed.
     pub fn fit(&mut self, screen: Rect) {
         let (list, _) = self.parts(self.area(screen));
         self.window.set_height(usize::from(list.height));
@@ -46,8 +46,8 @@ impl Picker {
         if self.with_preview { list_and_look(middle, MIN_COLUMNS_BESIDE) } else { (middle, None) }
     }
 
-    /// Draws the overlay in the middle of the screen, notes where its rows stand, and gives the place for a look at what the
-    /// cursor is on, if there is one.
+    /// Draws the overlay in the middle of the screen and notes the areas of its rows. Returns the area of the preview, if there
+    /// is one.
     pub fn draw(&self, frame: &mut Frame<'_>, screen: Rect, hits: &mut Hits, theme: &Theme) -> Option<Rect> {
         let area = self.area(screen);
         let (list, look) = self.parts(area);
@@ -77,7 +77,7 @@ impl Picker {
         look
     }
 
-    /// The title, cut to leave room for the count.
+    /// The title, cut to leave space for the count.
     fn title_within(&self, columns: usize) -> String {
         let room = columns.saturating_sub(width::columns(&self.count()) + 5);
         format!(" {} ", width::clip(&self.title, room))
@@ -130,7 +130,7 @@ impl Picker {
     }
 }
 
-/// Keys and what they do, as many as fit.
+/// Keys and their effects, as many as fit.
 pub fn key_hints<'a>(
     keys: impl IntoIterator<Item = (&'a str, &'a str)>,
     columns: usize,
@@ -154,7 +154,7 @@ pub fn wide_area(screen: Rect) -> Rect {
 }
 
 fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
-    // A small screen has nothing to spare around it.
+    // A small screen has no space for a margin.
     let margin = |room: u16, small: u16| if room <= small { 0 } else { MARGIN };
     let size = |room: u16, most: u16, small| room.saturating_sub(2 * margin(room, small)).min(most).max(room.min(8));
     let (width, height) = (size(screen.width, widest, 49), size(screen.height, tallest, 12));

@@ -50,7 +50,7 @@ pub struct Picker {
 impl Picker {
     /// A picker of one item. All items are listed until a query is typed.
     pub fn new(title: &str, items: Vec<String>) -> Self {
-        // Matching sees what the user sees.
+        // The query is matched with the displayed text.
         Self::of(title, Items::Texts(Arc::new(items.into_iter().map(safe).collect())))
     }
 
@@ -90,7 +90,7 @@ impl Picker {
         self
     }
 
-    /// Names more keys in the line of hints; whoever holds the picker acts on them.
+    /// Adds keys to the line of hints. The owner of the picker handles them.
     pub fn extra_keys(mut self, keys: &[(&'static str, &'static str)]) -> Self {
         self.extra = keys.to_vec();
         self
@@ -149,7 +149,7 @@ impl Picker {
         self.ranking.take_job()
     }
 
-    /// Takes in the result of a job. Returns whether it was current.
+    /// Stores the result of a job. Returns whether it was current.
     pub fn put(&mut self, ranked: Ranked) -> bool {
         let is_ours = self.ranking.put(ranked);
         if is_ours {
@@ -170,9 +170,9 @@ impl Picker {
         self.rank();
     }
 
-    /// Takes a key: arrows, Ctrl-n and Ctrl-p move round the ends, the page keys page, Tab marks (if several may be
-    /// chosen) or moves on, Enter chooses the marked items or else the selected one, Esc and Ctrl-c leave, and all else
-    /// edits the query.
+    /// Handles a key: arrows, Ctrl-n and Ctrl-p move with wrap-around, the page keys scroll by a page, Tab marks an item (if
+    /// several may be chosen) or moves down, Enter chooses the marked items or else the selected one, Esc and Ctrl-c cancel,
+    /// and other keys edit the query.
     pub fn key(&mut self, key: KeyEvent) -> PickerOutcome {
         match (key.modifiers, key.code) {
             (_, KeyCode::Esc) | (KeyModifiers::CONTROL, KeyCode::Char('c')) => return PickerOutcome::Cancelled,
@@ -216,7 +216,7 @@ impl Picker {
 
     fn picked(&mut self) -> PickerOutcome {
         if self.is_behind {
-            // What is chosen must be what was typed, even if it was typed too fast.
+            // The chosen item must match the typed query, even if a ranking is still pending.
             self.ranking.catch_up(&self.items, self.query.text(), self.name);
             self.is_behind = false;
             self.window.set_len(self.ranking.matches().len());

@@ -11,7 +11,7 @@ use super::Items;
 /// Up to this many items are ranked while the key is handled, which takes less than a millisecond.
 const MAX_INLINE_ITEMS: usize = 4_000;
 
-/// Items that one thread ranks before it looks whether that is still wanted.
+/// Items that one thread ranks before it checks whether the result is still needed.
 const CHUNK: usize = 4_096;
 
 /// The matching items, best first.
@@ -82,8 +82,8 @@ impl Ranking {
         &self.matches
     }
 
-    /// Ranks the items for another query. Terms are separated by spaces and must all match, in any case. Whether
-    /// that is done: of many items the matches of before stay until the job has run.
+    /// Ranks the items for another query. Terms are separated by spaces and must all match, in any case. Returns whether the
+    /// ranking is complete: a long list keeps the earlier matches until the job has run.
     pub(super) fn update(&mut self, items: &Items, query: &str, name: NamePart) -> bool {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
         self.filter = FuzzyFilter::new(query);
@@ -122,7 +122,7 @@ impl Ranking {
         self.job.take().map(|job| *job)
     }
 
-    /// Takes in the result of a job. Returns whether it was for the newest query of this list.
+    /// Stores the result of a job. Returns whether it was for the newest query of this list.
     pub(super) fn put(&mut self, ranked: Ranked) -> bool {
         let is_ours = Arc::ptr_eq(&ranked.newest, &self.newest);
         let is_newest = self.newest.load(Ordering::Relaxed) == ranked.number;
