@@ -29,6 +29,8 @@
 //! headless, cli         the other commands, and the command line
 //! speech                recording and transcription
 //! demo                  the sample repository with its recorded replies
+//! clock, signals        time and signals of the system
+//! error, version        errors of commands with their exit codes; the version of the build
 //! ```
 //!
 //! Data flows in one direction. A front end calls a method of the [`rhumb_session::Session`] for each action of the user. The method changes the

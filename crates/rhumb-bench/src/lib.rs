@@ -11,7 +11,7 @@
 //! | `exercises` | `exercises` | how many programming exercises with tests does a model solve? |
 //! | `compare` | `run`, [`performance`] | how do two runs differ? |
 //!
-//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the engines
+//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the library crates
 //! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate
 //! process, see `run/turn.rs`. `benches/` contains the performance suite.
 
