@@ -1,4 +1,4 @@
-//! The only module that reads clocks.
+//! Time: a stopwatch, a clock that tests can set, the processor time of a thread, and dates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ impl Stopwatch {
     }
 }
 
-/// Tells the time since its creation. A manual clock is advanced by tests.
+/// Measures the time since its creation. A manual clock is advanced by tests.
 #[derive(Debug, Clone)]
 pub struct Clock(TimeSource);
 

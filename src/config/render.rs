@@ -1,4 +1,4 @@
-//! Settings as text: the default file, the table of the README, and the effective values with their origins.
+//! Settings as text: the default file, the table in `docs/settings.md`, and the effective values with their origins.
 
 use rhumb_session::SettingKind;
 use std::fmt::Write as _;
@@ -41,7 +41,7 @@ fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The table of the README: name, default, who may set it, description.
+/// The table in `docs/settings.md`: name, default, who may set it, description.
 pub fn settings_table() -> String {
     let mut table = String::from("| setting | default | of a repository | what |\n|---|---|---|---|\n");
     for Setting { name, trust, default, help, .. } in SETTINGS {

@@ -1,5 +1,5 @@
 //! The table of settings: names, types, defaults, and who may set each. Checks of files and variables, `rhumb config`, the default
-//! file and the table of the README are made from it.
+//! file and the table in `docs/settings.md` are made from it.
 
 use self::Trust::{Asks, Inert, User};
 use rhumb_session::SettingKind;

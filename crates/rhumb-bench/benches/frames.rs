@@ -1,8 +1,10 @@
-//! The time of a key press and of a frame, in the app with a screen in memory: `cargo bench -p rhumb-bench --bench frames`.
+//! Measures the processor time of a key press and a frame, in the app with a screen in memory:
+//! `cargo bench -p rhumb-bench --bench frames`.
 //!
-//! The scenes are those of the table in the README: large repositories, a long transcript, a large review, an answer that streams in
-//! while the repository is indexed. As in the event loop, an event is handled and one frame of 160×50 is drawn; highlighting and all
-//! other work is not measured. Figures are processor time of the drawing thread, the 95th of 100.
+//! The scenes are those of the table in `docs/performance.md`: large repositories, a long transcript, a large review, an answer
+//! that streams in while the repository is indexed. As in the event loop, an event is handled and one frame of 160×50 is drawn;
+//! highlighting and all other work is not measured. Figures are processor time of the drawing thread, the 95th percentile of 100
+//! measurements.
 
 #![allow(
     clippy::print_stdout,

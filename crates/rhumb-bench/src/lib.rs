@@ -1,18 +1,19 @@
-//! Benchmarks of rhumb that anyone can run: how good the program is, and what it costs.
+//! Benchmarks of rhumb that anyone can run. They measure the quality of its results and their cost in time, memory and
+//! tokens.
 //!
 //! | command | module | question |
 //! |---|---|---|
 //! | `edits` | `edits` | how are replies applied, clean and with the defects that models produce? |
 //! | `context` | `context` | how much of what a commit changed does the repo map show? |
 //! | `questions` | `questions` | how well does the search answer questions about a repository? |
-//! | `map` | [`map`] | what does the repo map of a repository cost? |
-//! | `refactor` | [`refactor`] | does a model move a whole method, or leave out the middle? |
-//! | `exercises` | `exercises` | how well does a model program? |
+//! | `map` | [`map`] | how long does the repo map of a repository take, compared with parsing its files? |
+//! | `refactor` | [`refactor`] | does a model move a complete method, or omit a part? |
+//! | `exercises` | `exercises` | how many programming exercises with tests does a model solve? |
 //! | `compare` | `run`, [`performance`] | how do two runs differ? |
 //!
-//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the engines
-//! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate process, see
-//! `run/turn.rs`. `benches/` holds the performance suite.
+//! This crate is a separate program, so that `rhumb` contains no code for benchmarks. It calls the library crates
+//! (`rhumb-edit`, `rhumb-index` …) and the library `rhumb` directly. Only a turn with a model runs in a separate
+//! process, see `run/turn.rs`. `benches/` contains the performance suite.
 
 mod args;
 mod context;

@@ -1,11 +1,11 @@
 //! Applies edits that a language model wrote, and reviews them hunk by hunk.
 //!
-//! Models answer with search/replace blocks, unified diffs, V4A patches or whole files. They misquote: indentation
-//! is lost, a line is misspelt or left out, a plus sign is missing, line numbers are wrong, a file name is decorated.
-//! This crate parses such replies, locates each edit in the files, and either applies it at the one location that it
-//! can mean or refuses it with a reason that the model can act on. An edit is never applied at a guessed location.
+//! Models answer with search/replace blocks, unified diffs, V4A patches or whole files. They misquote: indentation is
+//! lost, a line is misspelt or left out, a plus sign is missing, line numbers are wrong, a file name is decorated. This
+//! crate parses such replies, locates each edit in the files, and either applies it at the only location that matches,
+//! or refuses it with a reason that can be sent to the model. An edit is never applied at a guessed location.
 //!
-//! It reads files through the [`Files`] trait and writes nothing: the result is text. It has no network, clock or
+//! It reads files through the [`Files`] trait and writes nothing: the result is text. It uses no network, clock or
 //! terminal.
 //!
 //! # From a reply to a proposal
@@ -40,9 +40,10 @@
 //! );
 //! ````
 //!
-//! An edit that cannot be located has [`Status::Refused`], a reason, and candidate locations. [`propose_all`] takes
-//! the model's second attempt together with the first reply. A program that edits a repository implements [`Files`]
-//! for it; a map from paths to contents, as above, is enough for files in memory ([`Proposal::write_to`]).
+//! An edit that cannot be located has [`Status::Refused`], a reason, and candidate locations. [`propose_all`] takes the
+//! model's second attempt together with the first reply. A program that edits a repository implements [`Files`] for
+//! that repository. For files in memory a map from paths to contents is enough, as above, and [`Proposal::write_to`]
+//! updates it.
 //!
 //! # From a proposal to texts
 //!
@@ -89,7 +90,7 @@
 //!   all others.
 //! - A location that is ambiguous, or that differs from the quote by a number, an operator or a declared name, is
 //!   refused.
-//! - Nothing outside of [`Files::root`] and nothing inside of `.git` is named by a proposal.
+//! - A proposal names no path outside of [`Files::root`] or inside of `.git`.
 //!
 //! # Modules
 //!

@@ -49,7 +49,7 @@
 //!
 //! - The crate reads no files, clock or environment (enforced by `clippy.toml`). Callers supply texts, commits and embeddings, and
 //!   store [`Segment`](repo_map::Segment)s and [`QuantizedVector`](retrieval::QuantizedVector)s. Ranking uses all cores (`rayon`).
-//! - References are resolved by name, with imports as a hint, not by types.
+//! - References are resolved by name, with the help of imports. Types are not considered.
 //! - Results are deterministic: they depend on the input only, not on the order of files or the number of threads.
 //! - With [`Depth::Whole`](lexical::Depth::Whole) the index grows with all text of a repository; for very large ones use
 //!   [`Depth::Headers`](lexical::Depth::Headers).

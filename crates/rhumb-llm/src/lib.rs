@@ -53,8 +53,8 @@
 //! # Guarantees and limits
 //!
 //! - An answer is complete only if the server says so. A stream that just ends gives [`LlmError::Interrupted`].
-//! - A key is sent to its own address only. Redirects are not followed. No error, `Debug` output or server message that
-//!   the crate returns contains a key.
+//! - A key is sent only to the address of its [`Endpoint`]. Redirects are not followed. No error, `Debug` output or
+//!   server message that the crate returns contains a key.
 //! - Parameters that a server rejects are learned from its error message and omitted from then on.
 //! - Sizes and waiting times are limited: see [`Timeouts`] and [`LlmError::TooMuch`].
 //! - Tool calls are not supported.

@@ -1,9 +1,9 @@
 //! A conversation with a language model about a repository, as a state machine without I/O.
 //!
 //! A [`Session`] holds the transcript, the files in the chat, the proposals under review, the questions to the user and everything else
-//! that a front end shows. A front end calls one method for each action of the user. The method changes the state and returns
-//! [`Effect`]s: requests to read, send, write or run something. A host performs them and answers with [`Response`]s, which go to
-//! [`Session::handle`]. A [`Notice`] is something that the front end has to show or do once.
+//! that a front end shows. A front end calls one method for each action of the user. The method changes the state and returns [`Effect`]s:
+//! requests to read, send, write or run something. A host performs them and answers with [`Response`]s, which go to [`Session::handle`]. An
+//! event that the front end has to show or handle once is reported as a [`Notice`].
 //!
 //! ```
 //! use rhumb_session::{Connection, Effect, Session};

@@ -19,15 +19,15 @@
 //!   files without a grammar.
 //! - [`errors()`] lists the [`SyntaxErrors`] of a source, to detect that an edit broke it.
 //! - [`highlight()`] classifies the bytes of each line as keyword, string and so on, by grammar or by TextMate rules.
-//! - [`statements()`] tells at which lines a source may be cut into chunks.
+//! - [`statements()`] returns the lines at which a source may be split into chunks.
 //! - [`is_generated`] detects generated, locked and vendored files.
 //!
 //! # Limits
 //!
 //! - All functions depend on their arguments only. They read no files, no clock and no environment (enforced by `clippy.toml`);
 //!   a program that wants to limit parsing by time supplies a clock with [`set_parse_timer`].
-//! - The work is limited (see [`parse`](mod@parse)): a minified, deeply nested or adversarial source takes a few seconds at worst
-//!   and gives no tags.
+//! - The work is limited (see [`parse`](mod@parse)): a minified, deeply nested or adversarial source takes at most a few
+//!   seconds and yields no tags.
 //! - Tags are syntactic. A reference is a name; it is not resolved to a definition.
 //! - The feature `lang-more` (default) adds about 30 grammars with 45 MB of tables, `lang-heavy` five more with over 4 MB each.
 

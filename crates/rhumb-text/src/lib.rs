@@ -18,14 +18,14 @@
 //! | [`fuzzy`] | [`FuzzyFilter`](fuzzy::FuzzyFilter): which texts of a list match a query, and in which order; [`nearest`]: "did you mean" |
 //! | [`width`], [`wrap`] | terminal columns of a text, clipping and wrapping between graphemes |
 //! | [`sanitize`] | control, invisible and bidirectional characters as visible glyphs |
-//! | [`secrets`] | API keys and private keys, found by their documented forms and masked |
+//! | [`secrets`] | API keys and private keys, found by their documented formats and masked |
 //!
 //! # Limits
 //!
 //! - Only `\n` ends a line. A lone `\r`, a form feed and the Unicode separators are ordinary characters, as in git.
 //! - Widths follow the `unicode-width` crate. A terminal with other tables can differ for emoji and ambiguous characters.
-//! - [`secrets`] knows the key forms of about 50 services. It does not guess from entropy, so it misses passwords and keys
-//!   without a documented form.
+//! - [`secrets`] recognises the key formats of about 50 services. It does not use entropy, so it misses passwords and keys
+//!   without a documented format.
 
 pub mod diff;
 mod format;

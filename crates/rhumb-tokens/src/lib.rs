@@ -13,13 +13,14 @@
 //! - [`counter_for_model`] returns the [`TokenCounter`] of a model. The tables are those of OpenAI's tokenizers; the counts
 //!   are those of `tiktoken` (tests compare the two).
 //! - [`LineCache`] counts line by line and keeps the counts between runs, for texts that change little, such as a repo map.
-//! - [`Calibration`] learns from reported usage by which factor an estimate is wrong; [`Calibrated`] applies that factor.
-//! - [`ImageCost`] is the price of an image by the published rules of OpenAI, Anthropic and Google.
+//! - [`Calibration`] computes the factor by which estimates differ from the reported usage; [`Calibrated`] applies that
+//!   factor.
+//! - [`ImageCost`] counts the tokens of an image by the published rules of OpenAI, Anthropic and Google.
 //!
 //! # Limits
 //!
 //! - Models of other makers are counted with OpenAI's `o200k_base`. The count can be off by about 20 % for code.
-//! - A text above [`COUNT_WHOLE_LIMIT`] is sampled. [`TokenCounter::measure`] states the error.
+//! - A text above [`COUNT_WHOLE_LIMIT`] is counted by samples. [`TokenCounter::measure`] returns the error.
 //! - The crate does no I/O (enforced by its `clippy.toml`): tables are compiled in, and callers store [`LineCount`]s and
 //!   [`Calibration`]s themselves.
 

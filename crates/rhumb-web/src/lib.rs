@@ -1,7 +1,7 @@
 //! Fetches web pages that a user names, as Markdown or as an image.
 //!
-//! A page may be hostile, so access is restricted. Only http and https are used. Names are resolved here, and an address outside of the
-//! public internet needs an approval, also after a redirect. The connection goes to the address that was checked. No key, cookie or
+//! A page may be hostile, so access is restricted. Only http and https are used. The crate resolves host names itself and connects to the
+//! address that it checked. An address outside of the public internet requires an approval, also after a redirect. No key, cookie or
 //! password is sent. Size and time are limited ([`Limits`]).
 //!
 //! ```

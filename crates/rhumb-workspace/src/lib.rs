@@ -42,9 +42,10 @@
 //!
 //! - Nothing outside of the root is read or written, whatever symbolic links and names say. Git's own folder is never
 //!   written directly. On systems other than Unix a concurrent replacement of a folder by a link is not detected.
-//! - No program that a repository names is run. Hooks and commit signing are exceptions that the caller must request.
+//! - No program that a repository names is run. The exceptions are hooks and commit signing, which the caller must
+//!   request.
 //! - Files are limited to [`MAX_FILE_BYTES`], and paths to UTF-8.
-//! - The functions block. They take no time limit and use no async runtime.
+//! - The functions block, without a timeout, and use no async runtime.
 
 mod ctags;
 mod encoding;

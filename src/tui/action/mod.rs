@@ -1,5 +1,5 @@
-//! The actions that keys are bound to. One table is the source of the key map, the command bar, the palette, the help
-//! and the README.
+//! The actions that keys are bound to. One table is the source of the key map, the command bar, the palette, the help,
+//! `docs/keys.md` and the table of keys in the README.
 
 mod keymap;
 mod table;

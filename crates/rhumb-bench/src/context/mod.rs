@@ -1,5 +1,5 @@
-//! How good the repo map is: commits from real histories, the request that each of them answers, and the share of what the commit
-//! changed that a map of the tree before it shows.
+//! Measures the quality of the repo map with commits from real histories: the request is the message of the commit or the query of a
+//! case, and the result is the share of the changed code that a map of the parent commit shows.
 
 mod case;
 mod measure;

@@ -1,7 +1,7 @@
-//! How well a model programs: exercises with tests, in the layout of the public collections.
+//! Measures how many programming exercises with tests a model solves, in the layout of the public collections.
 //!
 //! An exercise is a folder with a `.meta/config.json` that names its files: those of the solution, which the model gets and may
-//! change; those of the tests, which it never sees; and an example. `.docs/` has the task.
+//! change; those of the tests, which it never sees; and an example. `.docs/` contains the instructions.
 
 mod exercise;
 mod test_runner;

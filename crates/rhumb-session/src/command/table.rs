@@ -1,4 +1,4 @@
-//! The table of slash commands, from which parsing, completion, the help, the manual and the README are made.
+//! The table of slash commands, from which parsing, completion, the help, `docs/commands.md` and `docs/command-summary.md` are made.
 
 use super::{Arguments, Command, CommandError, CommandInfo, INDEX_WORDS, index_command};
 use crate::codebase::PassageCommand;
