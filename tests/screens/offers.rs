@@ -73,7 +73,7 @@ fn commands_that_show_something_open_a_page() {
         harness.keys("<Esc>");
     }
     harness.keys("type \"/tokens\" <Enter>").settle();
-    assert!(harness.screen().contains("all of it"), "{}", harness.screen());
+    assert!(harness.screen().contains("in total"), "{}", harness.screen());
 }
 
 #[test]
