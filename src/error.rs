@@ -1,4 +1,4 @@
-//! Errors for the user of the command line: what happened, what to do next, and the exit code.
+//! Errors for the user of the command line: the message, a hint, and the exit code.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl ErrorKind {
 pub struct UserError {
     /// The kind.
     pub kind: ErrorKind,
-    /// What failed, and on what.
+    /// The failure and its subject.
     pub message: String,
     /// What to do next; may be empty.
     pub hint: String,

@@ -1,6 +1,7 @@
 //! The program rhumb: a full-screen terminal pair programmer. This page describes the architecture.
 //!
-//! Code that is useful without the program is in library crates under `crates/`, so the compiler enforces the direction of dependencies:
+//! Code that is useful without the program is in library crates under `crates/`, so the compiler enforces the direction of
+//! dependencies:
 //!
 //! | crate | contents |
 //! |---|---|

@@ -24,7 +24,7 @@ pub struct Build {
     pub features: &'static str,
 }
 
-/// The value for what `build.rs` could not determine.
+/// The value of properties that `build.rs` could not determine.
 const UNKNOWN: &str = "unknown";
 
 /// Length of an abbreviated hash in characters.
@@ -76,13 +76,13 @@ impl Build {
     }
 }
 
-/// What `rhumb --version` prints behind the name.
+/// The output of `rhumb --version` after the name.
 pub fn line() -> &'static str {
     static LINE: LazyLock<String> = LazyLock::new(|| Build::this().line());
     &LINE
 }
 
-/// What `rhumb version` prints behind the name.
+/// The output of `rhumb version` after the name.
 pub fn long() -> &'static str {
     static LINES: LazyLock<String> = LazyLock::new(|| Build::this().lines());
     &LINES

@@ -5,7 +5,7 @@
 //! damage that causes it.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
-#![allow(unreachable_pub, missing_docs)] // what targets share is nobody else's
+#![allow(unreachable_pub, missing_docs)] // shared helpers of the targets
 
 #[path = "fuzz/damage.rs"]
 mod damage;

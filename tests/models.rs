@@ -1,4 +1,4 @@
-//! `rhumb models`: what it prints, stores and refuses, with lists from files and from a local server.
+//! `rhumb models`: its output, its stored lists and its errors, with lists from files and from a local server.
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
 use std::io::{Read as _, Write as _};

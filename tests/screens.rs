@@ -1,7 +1,7 @@
-//! What the user sees: every screen as a snapshot, at the sizes that the layout tells apart.
+//! Snapshots of every screen, at each size for which the layout differs.
 //!
-//! A change on the screen shows as a change in `tests/screens/snapshots`; `INSTA_UPDATE=always cargo test --test screens`
-//! writes them anew.
+//! A change on the screen causes a change in `tests/screens/snapshots`; `INSTA_UPDATE=always cargo test --test screens`
+//! rewrites them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "support/attacks.rs"]
@@ -59,7 +59,7 @@ use std::sync::Arc;
 use rhumb_session::{Level, Response, RunResponse};
 use rhumb_workspace::process::{End, LiveOutput};
 
-/// All panes, a pane with company, a pane alone.
+/// All panes, some panes, a single pane.
 const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (60, 18)];
 
 /// An answer with one edit that can be placed and one that cannot.
@@ -91,7 +91,7 @@ harbour/ship.py
 ```
 ";
 
-/// Plays a scene at each size and compares what is on the screen.
+/// Runs a scene at each size and compares the screen.
 #[track_caller]
 fn snapshots(name: &str, play: impl Fn(u16, u16) -> Harness) {
     for (width, height) in SIZES {
@@ -386,7 +386,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     assert_eq!(harness.file("tidewatch/forecast.py").unwrap(), mine);
     assert_eq!(harness.file("tidewatch/cache.py"), None, "all files or none");
     snapshot("stale@140x40", &harness);
-    // What becomes of the change of their own, the user says.
+    // The user decides about their own change.
     harness.keys("w").settle().keys("n").settle();
     let text = harness.file("tidewatch/forecast.py").unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("CACHE.height"));
@@ -424,7 +424,7 @@ fn a_hunk_that_lost_its_place_is_shown_where_nothing_can_be_accepted() {
     });
 }
 
-/// The picture in the README is this screen. `RHUMB_BLESS=1 cargo test --test screens` draws it anew.
+/// The picture in the README is this screen. `RHUMB_BLESS=1 cargo test --test screens` rewrites it.
 #[test]
 fn the_readme_shows_a_real_screen() {
     let mut harness = review(120, 36);
@@ -463,7 +463,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
         let mut harness = Scene::harbour().silent().open(width, height);
         ran(&mut harness, 1, "cargo check", "    Checking harbour v0.1.0\n");
         harness.keys("<F6>");
-        // A command that begins is turned to while the end of the newest is looked at.
+        // A command that starts is selected while the end of the newest log is visible.
         ran(&mut harness, 2, "pytest -q", &(1..50).map(|n| format!("test_{n} PASSED\n")).collect::<String>());
         let live = LiveOutput { text: "\u{1b}]0;owned\u{7}\u{202e}last\n".into(), ..LiveOutput::default() };
         harness.report(Response::Ran(RunResponse::Output { run: 2, live, seconds: 13 }));
@@ -471,7 +471,7 @@ fn commands_have_cards_and_their_logs_follow_the_end() {
     });
 }
 
-/// The question after an answer with these commands, each by itself.
+/// The question after an answer with these commands, one question for each.
 fn suggesting(commands: &[&str], width: u16, height: u16) -> Harness {
     let blocks: String = commands.iter().map(|command| format!("```sh\n{command}\n```\n\n")).collect();
     let mut harness = Scene::harbour().replying(&blocks).open(width, height);
@@ -490,13 +490,13 @@ fn a_key_runs_no_command_that_is_not_on_the_screen() {
         harness.keys("<Alt-y>");
         assert!(harness.screen().contains("a question"), "{}", harness.screen());
         assert_eq!(harness.app.session.questions().len(), 2, "{hides}: it is shown first");
-        // Esc and a letter in one piece mean to leave.
+        // Esc and a letter that arrive together are handled as Esc.
         harness.keys("<Alt-y>");
         assert_eq!(harness.app.session.questions().len(), 2);
         harness.keys("y");
         assert_eq!(harness.app.session.questions().len(), 1);
     }
-    // A key that is held down is many keys before the next frame.
+    // A key that is held down sends many events before the next frame.
     let mut harness = suggesting(&["make first", "make second", "make third"], 120, 35);
     for key in ["Alt-y", "Alt-y", "y", "y", "Alt-y"] {
         harness.take_event(crossterm::event::Event::Key(rhumb::tui::key::parse(key).unwrap()));

@@ -65,7 +65,7 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<St
 
 type Translated = Result<Vec<(String, Value)>, String>;
 
-/// The counterpart of a setting; `None` if there is none.
+/// The counterpart of a setting, if it has one.
 fn translated(line: &YamlSetting) -> Option<Translated> {
     let first = line.values.first()?.as_str();
     match line.name.as_str() {

@@ -17,7 +17,7 @@ use super::value::{read, written};
 /// Parses a typed value of a setting. Returns it as TOML.
 ///
 /// # Errors
-/// What the setting expects, and what was typed, in words.
+/// The expected and the typed value, in words.
 pub fn typed_value(name: &str, text: &str) -> Result<String, String> {
     let kind = setting(name).ok_or_else(|| format!("there is no setting {name}"))?.kind;
     if kind == SettingKind::Tables {
@@ -35,7 +35,7 @@ pub fn setting_line(text: &str, name: &str) -> Option<usize> {
     changed(text, name, Some(value)).ok().map(|(_, line)| line)
 }
 
-/// The text with the setting set to `value` (as TOML), or removed; and the line of that, 1-based.
+/// The text with the setting set to `value` (as TOML), or removed; and the line of the change, 1-based.
 ///
 /// # Errors
 /// The text is not TOML, in words.

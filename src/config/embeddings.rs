@@ -1,4 +1,4 @@
-//! The settings of embeddings: whether passages are also searched by meaning, with which model, and what may be sent for that.
+//! The settings of embeddings: whether passages are also searched by meaning, the model, and the consent to send texts.
 
 use std::path::PathBuf;
 
@@ -90,15 +90,15 @@ impl Embeddings {
 }
 
 impl Settings {
-    /// The server of embeddings with its key; `None` where no model is named or nobody is configured. May run the user's key
-    /// command, so it may take its time.
+    /// The server of embeddings with its key; `None` if no model is named or no server is configured. May run the user's key
+    /// command, which can take time.
     ///
     /// # Errors
-    /// The name is ambiguous, or the key cannot be had.
+    /// The name is ambiguous, or the key cannot be read.
     pub fn embeddings_endpoint(&self) -> Result<Option<Endpoint>, ConfigError> {
         let Some(model) = &self.embeddings.model else { return Ok(None) };
         let Some(url) = &self.embeddings.url else { return self.endpoint(model) };
-        // The keys without a host, and the command, are for the address that answers: another machine must not get them.
+        // Keys without a host, and the key command, are for the address of the chat: another machine must not receive them.
         let is_same = self.base_url.as_deref().is_some_and(|base| same_origin(base, url));
         let there = Self {
             base_url: Some(url.clone()),

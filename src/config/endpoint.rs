@@ -113,7 +113,7 @@ impl Settings {
         (!maker.key_variables.is_empty()).then(|| maker.name.to_owned())
     }
 
-    /// What is missing for a model while no provider is configured, as a sentence without full stop: `gpt-5 needs
+    /// The missing key of a model while no provider is configured, as a sentence without full stop: `gpt-5 needs
     /// OPENAI_API_KEY, which is not set`. `None` if the maker is unknown.
     pub fn lacking(&self, model: &str) -> Option<String> {
         let meant = self.model_named(model);
@@ -213,7 +213,7 @@ pub(super) struct ProviderCandidate<'a> {
 }
 
 impl ProviderCandidate<'_> {
-    /// The API for `model`, unless a setting says otherwise.
+    /// The API for `model`, unless a setting overrides it.
     pub(super) fn api(&self, model: &str) -> Api {
         let preset = self.preset.map_or(Api::Chat, |preset| preset.api);
         let newer = self.name == OPENAI

@@ -23,11 +23,11 @@ pub struct Preset {
     pub url_variables: &'static [&'static str],
     /// The default model, or an alias for the newest model of a family.
     pub default_model: Option<&'static str>,
-    /// The prefixes of the names of its own models; empty if it serves models of others.
+    /// The prefixes of the names of its models; empty if it serves models of other makers.
     pub families: &'static [&'static str],
 }
 
-/// A preset without models of its own.
+/// A preset that serves models of other makers.
 const fn host(name: &'static str, base_url: &'static str, key_variables: &'static [&'static str]) -> Preset {
     Preset {
         name,
@@ -207,8 +207,8 @@ fn urls_of_environment(var: &dyn Fn(&str) -> Option<String>) -> BTreeMap<&'stati
     named.collect()
 }
 
-/// The address of a local server, from the variable of its own program: `host`, `host:port` or a URL. A wildcard listen address
-/// becomes the loopback address.
+/// The address of a local server, from the variable of the server program: `host`, `host:port` or a URL. A wildcard listen
+/// address becomes the loopback address.
 fn local_url(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let rest = rest.replacen("0.0.0.0", "127.0.0.1", 1);

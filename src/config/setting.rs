@@ -12,7 +12,7 @@ pub struct Setting {
     pub name: &'static str,
     /// The type of its values.
     pub kind: SettingKind,
-    /// What a settings file in a repository may do with it.
+    /// Whether a settings file in a repository may set it.
     pub trust: Trust,
     /// The default as TOML; empty without one.
     pub default: &'static str,
@@ -144,7 +144,7 @@ pub const SETTINGS: &[Setting] = &[
     unset("models", Tables, Asks, "window = 65536", "Properties of a model that is missing or wrong in the built-in table."),
 ];
 
-/// What a settings file in a repository may do with a setting.
+/// Whether a settings file in a repository may set a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// It may set the value, which has no effect outside of the program. Turning on what the user turned off needs an approval, and a

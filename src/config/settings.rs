@@ -138,7 +138,7 @@ settings! {
         codebase: CodebaseSettings = CodebaseSettings::of;
         /// Whether parts of a request are marked for the cache of the provider.
         cache_prompts: bool;
-        /// Whether secrets are sent as they are instead of masked.
+        /// Whether secrets are sent unmasked.
         send_secrets: bool = |layers| layers.get::<String>("secrets") == "send";
         /// How often a request is repeated to keep its cache, while there is no other request.
         cache_pings: u32;
@@ -166,9 +166,9 @@ settings! {
         display: DisplaySettings = DisplaySettings::of;
         /// Whether written changes are committed.
         auto_commit: bool;
-        /// What happens with the user's own changes to a file before accepted hunks are written to it.
+        /// How the user's own changes to a file are handled before accepted hunks are written to it.
         dirty_commits: OwnChanges;
-        /// What an undo does with the commit of the write.
+        /// How an undo handles the commit of the write.
         undo_commit: UndoCommit;
         /// How commits are attributed.
         attribution: Attribution = Attribution::of;
@@ -188,9 +188,9 @@ settings! {
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));
         /// Whether the model may suggest commands.
         suggest_commands: bool;
-        /// What happens with mentioned files that are not in the chat.
+        /// How mentioned files that are not in the chat are handled.
         mentions: MentionPolicy;
-        /// Whether a plan is carried out without showing it first.
+        /// Whether a plan is executed without showing it first.
         accept_plan: bool;
         /// The edit format of the editor model, if set.
         editor_edit_format: Option<EditFormat>;
@@ -217,7 +217,7 @@ settings! {
     }
 }
 
-/// What an undo does with the commit of the write.
+/// How an undo handles the commit of the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoCommit {
@@ -427,7 +427,7 @@ settings! {
         rerank: bool, from "codebase_rerank";
         /// How often the model may request more for one question.
         rounds: usize, from "codebase_rounds";
-        /// What happens when it does.
+        /// How its requests for more are handled.
         more: ContextRequestPolicy, from "codebase_more";
     }
 }

@@ -17,7 +17,7 @@ const MIN_HASH_CHARS: usize = 8;
 /// Maximum size of the approvals file in bytes.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A proposed value, as it is shown and approved.
+/// A proposed value in the form that is shown and approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {
     /// SHA-256 of the other fields, in hexadecimal.

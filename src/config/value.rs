@@ -12,7 +12,7 @@ use rhumb_text::sanitize;
 /// Checks a value from a file and converts it to the type of the setting, such as an integer to a float.
 ///
 /// # Errors
-/// What was expected and what was found, in words.
+/// The expected and the found type, in words.
 pub(super) fn checked(kind: SettingKind, value: &Value) -> Result<Value, String> {
     let wrong = || format!("expected {}, found {}", kind.expected(), described(value));
     let fits = match (kind, value) {

@@ -1,4 +1,4 @@
-//! The material of the demo: a small sample repository and the recorded replies of its scripted model.
+//! The data of the demo: a small sample repository and the recorded replies of its scripted model.
 //!
 //! The sample is a Python package of tide tables with a visible fault (a forecast ends one step early) and missing features.
 //! The first reply fixes the fault, and contains one hunk that a careful reviewer rejects.

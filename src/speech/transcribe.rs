@@ -118,7 +118,7 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, SpeechError> {
     for (name, value) in endpoint.headers.iter().filter(|(_, value)| !value.trim().is_empty()) {
         headers.insert(header_name(name.trim())?, secret(value.trim())?);
     }
-    // The content type is ours, whatever is configured for the chat.
+    // A content type that is configured for the chat does not apply here.
     headers.remove(CONTENT_TYPE);
     Ok(headers)
 }
@@ -155,7 +155,7 @@ fn form(fields: &[(&str, &str)], name: &str, file: &[u8]) -> (String, Vec<u8>) {
 
 /// A client that follows no redirects, so that the key is sent only to the endpoint, and uses no proxy for this machine.
 fn client(url: &Url) -> Result<reqwest::Client, reqwest::Error> {
-    // Fails if a provider is already installed, which is fine.
+    // Fails if a provider is already installed, which has no consequence.
     rustls::crypto::ring::default_provider().install_default().ok();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("rhumb/", env!("CARGO_PKG_VERSION")))

@@ -94,7 +94,7 @@ impl Schema {
         lock.map_err(|source| unusable((path, source)))
     }
 
-    /// Deletes the database in `folder`; `false` if there is none.
+    /// Deletes the database in `folder`. Returns `false` if it does not exist.
     pub(super) fn delete(&self, folder: &Path) -> Result<bool, DatabaseError> {
         if !folder.join(self.file_name).exists() {
             return Ok(false);
@@ -150,7 +150,7 @@ impl Database {
         Self::open_checked(schema, folder, schema.max_checked_bytes)
     }
 
-    /// As [`Database::open`], after damage was found: the database is checked completely, whatever its size.
+    /// As [`Database::open`], after damage was found: the database is checked completely, regardless of its size.
     pub(super) fn reopen(schema: &Schema, folder: &Path) -> Result<(Self, Option<PathBuf>), DatabaseError> {
         Self::open_checked(schema, folder, u64::MAX)
     }

@@ -30,7 +30,7 @@ pub use map_store::{Loaded, MapStore};
 pub use model_lists::{model_lists, save_model_list};
 pub use outputs::{output_file, save_output};
 
-/// An error of the store. None of them loses more than time.
+/// An error of the store. Each only costs time.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder of the store cannot be created or listed.

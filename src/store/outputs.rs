@@ -10,7 +10,7 @@ use super::database::make_folder;
 
 /// Maximum number of outputs; the oldest are deleted first.
 const MAX_OUTPUTS: usize = 100;
-/// Maximum size of all outputs in bytes. The newest is kept whatever its size.
+/// Maximum size of all outputs in bytes. The newest is kept regardless of its size.
 const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Stores a text in the state folder, in a file that only the user can read, and returns its path. `what` becomes part of the
@@ -24,7 +24,7 @@ pub fn save_output(state: &Path, what: &str, text: &str) -> Result<PathBuf, Stor
     Ok(path)
 }
 
-/// Creates an empty file for a text that is still to come, in the folder of [`save_output`].
+/// Creates an empty file for a text that is written later, in the folder of [`save_output`].
 ///
 /// # Errors
 /// The folder or the file cannot be created.

@@ -10,7 +10,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::*;
 
-/// The settings of `openssl ca`, which can date a certificate back.
+/// The settings of `openssl ca`, which can backdate a certificate.
 const AUTHORITY: &str = "[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\nserial=serial\ndefault_md=sha256\npolicy=p\n\
     unique_subject=no\n[p]\ncommonName=supplied\n";
 

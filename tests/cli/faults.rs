@@ -1,6 +1,6 @@
 //! Faults of the system: a full disk, missing permissions, folders and programs, and a closed standard output.
 
-#![allow(clippy::print_stderr)] // what is skipped is told
+#![allow(clippy::print_stderr)] // skipped tests are reported
 
 use std::process::{Command as Program, Stdio};
 
@@ -270,7 +270,7 @@ fn a_folder_of_another_user_is_not_written() {
     let (again, _, of_folder) = tried();
     works("chmod", &["755", scene.repo.path().to_str().unwrap()]);
     assert!(code == 3 && err.contains("no permission to write north.txt"), "{code} {err}");
-    // If the files are writable, the folder is refused, and the error names it.
+    // If the files are writable, the folder is not, and the error names it.
     let folder = scene.repo.path().canonicalize().unwrap();
     assert!(again == 3 && of_folder.contains(&format!("in the folder {}", folder.display())), "{again} {of_folder}");
     assert!(of_folder.contains("permission on that folder"), "{of_folder}");

@@ -1,7 +1,7 @@
 //! Kills and errors at the system calls of a write with its commit, by strace. A few in every run; all of them with
 //! `RHUMB_SWEEP=all cargo test --test cli kills -- --nocapture`, which prints how many there were.
 
-#![allow(clippy::print_stderr)] // what is skipped and what was done is told
+#![allow(clippy::print_stderr)] // skipped tests and results are reported
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;

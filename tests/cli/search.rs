@@ -1,4 +1,4 @@
-//! `rhumb search`: the lines of whole chunks, why they were found, and the passages as a model reads them.
+//! `rhumb search`: the lines of whole chunks, the reasons for the hits, and the passages in the form for a model.
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use crate::support::pty::Pty;
 
 const QUESTION: &str = "\x1b]11;?\x07";
 
-/// The colour of text in each of the two themes, as it is sent.
+/// The escape sequence parameters of the text colour in each of the two themes.
 const DARK: &str = "38;2;208;216;223";
 const LIGHT: &str = "38;2;34;48;60";
 

@@ -1,5 +1,5 @@
 //! Faults while the app runs: a full disk, a deleted folder, a closed terminal, and input that is too large.
-#![allow(clippy::print_stderr)] // what is skipped is told
+#![allow(clippy::print_stderr)] // skipped tests are reported
 
 use std::fs;
 use std::io::Read as _;

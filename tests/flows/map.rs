@@ -45,7 +45,7 @@ fn a_manual_map_waits_for_the_command() {
     // The command surveys the repository again, so the next step must wait.
     std::thread::sleep(std::time::Duration::from_millis(500));
     std::fs::write(repo.path().join("charts/sextant.py"), "def take_sight():\n    return 1\n").unwrap();
-    // Far longer than the watcher takes for a change.
+    // Much longer than the watcher needs for a change.
     std::thread::sleep(std::time::Duration::from_millis(1_500));
     assert!(!pty.screen().contains("sextant"), "{}", pty.screen());
     pty.type_text("/map-refresh");

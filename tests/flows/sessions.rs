@@ -1,4 +1,4 @@
-//! Sessions are stored however the program ends, and two programs can work in one repository.
+//! Sessions are stored for every way in which the program ends, and two programs can work in one repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,7 +59,7 @@ impl Fixture {
         }
     }
 
-    /// What `rhumb sessions` prints.
+    /// The output of `rhumb sessions`.
     fn sessions(&self, args: &[&str]) -> (String, String) {
         let mut command = Command::new(rhumb());
         command.arg("sessions").args(args).current_dir(self.repo.path()).env_clear();

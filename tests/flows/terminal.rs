@@ -1,4 +1,4 @@
-//! The terminal is restored however the program ends: by a panic, signals, a suspend.
+//! The terminal is restored for every way in which the program ends: by a panic, signals, a suspend.
 
 use super::{answers_keys, harbour_repo, open, quit, rhumb, wait_for_draft};
 use crate::support::pty::Pty;

@@ -110,8 +110,8 @@ proptest! {
 
 /// All letters are shown, in order.
 fn words_are_kept(source: &str, lines: &[String]) -> Result<(), TestCaseError> {
-    // Tables show their cells line by line or field by field, entities the character that they stand for, a ticked box is a box, and
-    // an address that a link shows as its text is shown once.
+    // Tables show their cells line by line or field by field, an entity becomes its character, a ticked box is a box, and an
+    // address that a link shows as its text is shown once.
     let is_ticked = source.contains("[x]") || source.contains("[X]");
     if is_ticked || source.contains(['|', '&']) {
         return Ok(());

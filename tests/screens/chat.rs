@@ -1,4 +1,4 @@
-//! The chat: reading and searching in the transcript, the composer with the keys of vi, what is offered and what it is.
+//! The chat: reading and searching in the transcript, the composer with the keys of vi, and completion with descriptions.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn shown(name: &str, play: impl Fn(u16, u16) -> Harness) {
     }
 }
 
-/// A talk of two turns, the second of which proposes edits.
+/// A conversation of two turns, the second of which proposes edits.
 fn talk(width: u16, height: u16) -> Harness {
     let mut harness = Scene::harbour().replying(HALF_WRONG).chat(&["harbour/berth.py"]).open(width, height);
     let reasoning = "It is in fits.\nThat is all.".to_owned();

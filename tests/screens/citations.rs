@@ -1,4 +1,4 @@
-//! Places that an answer cites: links, those that lead nowhere, and what opens them.
+//! Citations of an answer: links, citations without a target, and the keys that open them.
 
 use super::harness::{Harness, Scene};
 use super::snapshot;

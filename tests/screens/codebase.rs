@@ -1,4 +1,4 @@
-//! `@codebase` in the app: passages are looked up, shown with what they take, kept, and dropped.
+//! `@codebase` in the app: passages are searched, shown with their tokens, kept, and dropped.
 
 use rhumb_session::context::SectionKind;
 

@@ -1,4 +1,4 @@
-//! Connecting a model from within: what was looked for, a field for a key, and what is typed meanwhile.
+//! Connecting a model in the app: the searched places, the input of a key, and text that is typed meanwhile.
 
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::{Api, Model};

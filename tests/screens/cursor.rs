@@ -1,8 +1,8 @@
-//! The cursor of the terminal: where the next letter goes, and nowhere else.
+//! The cursor of the terminal is at the insertion point.
 
 use super::harness::{Harness, Scene};
 
-/// What stands left of the cursor, as long as `text`.
+/// Checks that `text` is left of the cursor.
 #[track_caller]
 fn stands_behind(harness: &Harness, text: &str) {
     let (x, y) = harness.cursor().unwrap_or_else(|| panic!("no cursor\n{}", harness.screen()));

@@ -1,4 +1,4 @@
-//! Texts from outside that try to drive the terminal.
+//! Untrusted texts that try to control the terminal.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::snapshot;
 const EVIL: &str = "\x1b]0;owned\x07\x1b[2J\x1b[31mred\u{9b}1m\x08\r\u{202e}live\u{200b}\u{feff}";
 
 fn evil_reply(path: &str) -> String {
-    // What stands in a line of its own must not end it.
+    // A text for a single line must not contain a line end.
     let line = EVIL.replace('\r', "");
     format!(
         "Here {EVIL} it is, `{EVIL}`:\n\n| {EVIL} |\n|---|\n| {EVIL} |\n\n{path}\n```python\n<<<<<<< SEARCH\nx = 1\n=======\n\
@@ -77,7 +77,7 @@ fn an_answer_that_streams_cannot_drive_the_terminal() {
     assert_eq!(harness.control_characters(), [""; 0]);
 }
 
-/// Every cell holds a character that only draws, with a bounded number of marks on it.
+/// Checks that every cell contains a printable character with a limited number of combining marks.
 #[track_caller]
 fn check(harness: &Harness, step: &str) {
     for cell in harness.buffer().content() {

@@ -1,4 +1,4 @@
-//! How far the index of meanings is, and what is done with it while it is made.
+//! The progress of the embedding index, and the actions during its build.
 
 use std::time::Duration;
 

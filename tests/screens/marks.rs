@@ -1,4 +1,4 @@
-//! Colour is never the only signal: what differs in colour differs in text, too.
+//! Colour is never the only signal: states with different colours differ in their text, too.
 
 use super::harness::{Harness, Scene};
 use rhumb::tui::theme::ColorDepth;
@@ -58,7 +58,7 @@ fn without_colours_no_cell_has_one() {
 fn decisions_differ_in_words_and_marks() {
     let mut harness = review(ColorDepth::None);
     harness.keys("y n");
-    // Each stands in the review, and on the card of the edit in the chat beside it.
+    // Each is shown in the review, and on the card of the edit in the chat.
     for heading in ["✓ accepted", "✗ rejected", "· pending"] {
         assert!(!harness.lines_with(heading).is_empty(), "{heading}\n{}", harness.screen());
     }

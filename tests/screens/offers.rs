@@ -1,9 +1,9 @@
-//! What the program offers while one types: completion, the palette, commands of files, and what is shown on asking.
+//! Completion, the palette, commands from files, and information on request.
 
 use super::harness::{Harness, Scene};
 use super::snapshots;
 
-/// The small repository with commands of its own.
+/// The small repository with custom commands.
 fn with_commands() -> Scene {
     let explain = "---\ndescription: Explain a file to a newcomer\narguments: FILE\n---\nExplain @$1 to a newcomer.\n";
     let scene = Scene::harbour().replying("A berth is a place at the quay.\n");
@@ -63,7 +63,7 @@ fn commands_that_show_something_open_a_page() {
     ] {
         harness.keys(&format!("type \"{command}\" <Enter>")).settle();
         assert!(!harness.app.overlays.is_empty(), "{command}");
-        // What comes last is below the end of the screen.
+        // The last part is below the end of the screen.
         let mut seen = harness.screen().contains(shown);
         for _ in 0..20 {
             harness.keys("<PageDown>");

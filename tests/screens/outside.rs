@@ -1,4 +1,4 @@
-//! What comes from outside, on the screen: a page, pictures, the clipboard, speech.
+//! External input on the screen: a page, pictures, the clipboard, speech.
 
 use rhumb_llm::Image;
 use rhumb_session::{Clipboard, FetchEffect, FetchResponse, NewImage, Response, SharedPage};
@@ -11,7 +11,7 @@ fn fetched(harness: &mut Harness, report: FetchResponse) {
     harness.report(Response::Fetched(report));
 }
 
-/// The number of the order that the app gave last.
+/// The number of the last effect of the app.
 fn number(harness: &Harness) -> u64 {
     match harness.fetches.last() {
         Some(FetchEffect::Page { number, .. } | FetchEffect::StartRecording { number }) => *number,

@@ -1,4 +1,4 @@
-//! What lies over the panes, in its main states, at the sizes that it is laid out for.
+//! Overlays in their main states, at each size for which their layout differs.
 
 use super::harness::{Harness, Scene};
 use super::{review, snapshot};
@@ -15,7 +15,7 @@ fn snapshots(name: &str, play: impl Fn(u16, u16) -> Harness) {
     }
 }
 
-/// On the smallest screen the way out is in view.
+/// On the smallest screen the key that closes the overlay is visible.
 #[track_caller]
 fn usable_when_small(keys: &str, expected: &[&str]) {
     let mut harness = Scene::demo().open(40, 10);

@@ -1,13 +1,13 @@
-//! The map pane and the context pane in their main states, and what they open.
+//! The map pane and the context pane in their main states, and the overlays that they open.
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
 use rhumb::tui::theme::ColorDepth;
 
-/// The smallest screen with company, the smallest with all panes, a large one.
+/// The smallest screen with several panes, the smallest with all panes, a large one.
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 
-/// Plays a scene at each size and compares what is on the screen.
+/// Runs a scene at each size and compares the screen.
 #[track_caller]
 fn snapshots(name: &str, play: impl Fn(Scene) -> Play) {
     for (width, height) in SIZES {
@@ -30,7 +30,7 @@ impl Play {
     }
 }
 
-/// The demo with a map of few tokens, the cursor in its pane.
+/// The demo with a map of few tokens and the cursor in its pane.
 fn map(keys: &[&str]) -> Harness {
     let mut harness = Scene::demo().open(120, 35);
     harness.app.session.set_map_tokens(Some(300));
@@ -41,7 +41,7 @@ fn map(keys: &[&str]) -> Harness {
     harness
 }
 
-/// A map of few tokens, the cursor where these end.
+/// A map of few tokens with the cursor at the end of the budget.
 fn at_the_line(mut harness: Harness) -> Harness {
     harness.keys("<Alt-2> - - - - - -").settle();
     let shown = harness.app.session.view().unwrap().map.as_ref().unwrap().shown_files();
@@ -52,7 +52,7 @@ fn at_the_line(mut harness: Harness) -> Harness {
     harness
 }
 
-/// Many more files than a small budget holds.
+/// Many more files than fit into a small budget.
 fn many(scene: Scene) -> Scene {
     (1..=150).fold(scene, |scene, number| {
         let text =

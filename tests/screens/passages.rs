@@ -1,4 +1,4 @@
-//! Passages of the repository in the context pane: one row, or one each, to look at and to drop.
+//! Passages of the repository in the context pane: one row for all or one for each, to view and to drop.
 
 use super::harness::{Harness, Scene};
 use super::snapshot;
@@ -14,7 +14,7 @@ fn asked(width: u16, height: u16, depth: ColorDepth) -> Harness {
     harness
 }
 
-/// Moves the cursor of the context pane down until the pane says so of what it is on.
+/// Moves the cursor of the context pane down until the pane shows this text for the row under the cursor.
 #[track_caller]
 fn go_to(harness: &mut Harness, says: &str) {
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Pictures for the README and the docs: real screens, made here and never stale.
+//! Pictures for the README and the docs: real screens, checked here so that they stay current.
 
 use std::fs;
 use std::path::Path;

@@ -19,7 +19,7 @@ fn reading_is_stopped_by_esc_and_goes_on_when_asked() {
     for text in ["repo map · partial", "8000 of 10000 files are not indexed", "/read-on indexes the rest"] {
         assert!(harness.screen().contains(text), "{text}\n{}", harness.screen());
     }
-    // What the runner reads is the small repository, all of it.
+    // The host reads the small repository completely.
     harness.keys("type \"/read-on\" <Enter>").settle();
     assert_eq!(harness.app.session.survey(), SurveyState::Done);
     assert!(!harness.screen().contains("partial"), "{}", harness.screen());

@@ -1,4 +1,4 @@
-//! What the review opens: comments, the write, the message to the model, edits without a place, conflicts.
+//! Overlays of the review: comments, the write, the message to the model, edits without a place, conflicts.
 
 use rhumb_session::Response;
 
@@ -32,7 +32,7 @@ fn lost() -> String {
     )
 }
 
-/// The reply in review, which has the focus.
+/// The reply in the review, which has the focus.
 fn reviewing(reply: &str, (width, height): (u16, u16)) -> Harness {
     let scene = Scene::harbour().replying(reply).chat(&["harbour/berth.py", "harbour/ship.py"]);
     let mut app = scene.open(width, height);
@@ -123,7 +123,7 @@ fn a_hunk_that_breaks_the_syntax_is_named_before_it_is_written() {
     assert!(app.screen().contains("Wrote 2 hunks: harbour/berth.py."), "{}", app.screen());
 }
 
-/// An edit that is in the file already, one without a place, and one that is cut off.
+/// An edit that is already in the file, one without a place, and an incomplete one.
 fn of_each_kind() -> String {
     let applied = edit("harbour/ship.py", "        self.title = name", "        self.name = name");
     let cut =
@@ -171,7 +171,7 @@ fn the_help_on_an_edit_without_a_place_lists_what_can_be_done_with_it() {
     assert!(!screen.contains("not now"), "what works comes first\n{screen}");
 }
 
-/// The reply in review, without another round for what found no place.
+/// The reply in the review, without another round for unplaced edits.
 fn reviewing_once(reply: &str, (width, height): (u16, u16)) -> Harness {
     let scene = Scene::harbour().replying(reply).chat(&["harbour/berth.py", "harbour/ship.py"]);
     let mut app = scene.open(width, height);

@@ -1,4 +1,4 @@
-//! The review pane in its main states, at the sizes of a small window, a usual one and a large screen.
+//! The review pane in its main states, at the sizes of a small window, a medium window and a large screen.
 
 use super::harness::{Harness, Scene};
 use super::snapshot;

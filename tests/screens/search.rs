@@ -1,4 +1,4 @@
-//! The search of the code, at the sizes that it is laid out for, with what can be done from it.
+//! The code search and its actions, at each size for which its layout differs.
 
 use super::harness::{Harness, Scene};
 use super::snapshot;

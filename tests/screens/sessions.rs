@@ -1,4 +1,4 @@
-//! What there was before: earlier sessions, what was typed, and the questions that come with them.
+//! Earlier sessions, earlier inputs, and their questions.
 
 use super::harness::{Harness, Scene};
 use super::snapshots;

@@ -1,4 +1,4 @@
-//! Every state at every size, with text of every width: frames stay whole, the focus shows, nothing is drawn over an edge.
+//! Every state at every size, with text of every width: frames stay intact, the focus is visible, nothing is drawn over an edge.
 
 use super::harness::{Harness, Scene};
 use super::{HALF_WRONG, review};
@@ -9,7 +9,7 @@ use rhumb::tui::theme::ColorDepth;
 use rhumb_session::{Level, Response};
 use rhumb_text::width;
 
-/// The smallest, both sides of each border of the layout, and the largest that anybody has.
+/// The smallest size, both sides of each threshold of the layout, and the largest size.
 const SIZES: [(u16, u16); 13] = [
     (40, 10),
     (41, 11),
@@ -29,7 +29,7 @@ const SIZES: [(u16, u16); 13] = [
 /// Wide, joined, combining and right-to-left characters, and flags.
 const EVERY_WIDTH: &str = "港口の錨地 👨‍👩‍👧‍👦 🇯🇵🇩🇪 e\u{301}a\u{308}n\u{303} שלום עולם ｆｕｌｌ 한국어 👍🏽 ✈️ ไทย";
 
-/// Resizes through all sizes, and looks at each.
+/// Resizes to all sizes, and checks each.
 #[track_caller]
 fn at_every_size(name: &str, harness: &mut Harness) {
     for (width, height) in SIZES {
@@ -71,7 +71,7 @@ fn faults(harness: &Harness, width: u16, height: u16) -> Vec<String> {
     wrong
 }
 
-/// Every wide character has both its cells for itself.
+/// Checks that no wide character shares its cells with another character.
 fn wide_over_something(harness: &Harness, columns: u16, rows: u16) -> Vec<String> {
     let mut wrong = Vec::new();
     for y in 0..rows {

@@ -1,5 +1,5 @@
-//! A hundred thousand keys, clicks and sizes at random: the app never panics, keeps the laws of what it shows, and no file changes
-//! but by a write that was asked for. `RHUMB_SOAK=N` presses N keys instead; what went wrong names the seed that repeats it.
+//! A hundred thousand random keys, clicks and sizes: the app does not panic, the invariants of the screen hold, and files change
+//! only by writes that were requested. `RHUMB_SOAK=N` presses N keys instead. A failure names the seed that repeats it.
 
 use super::harness::{Harness, Scene, character};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
@@ -10,7 +10,7 @@ use rhumb_session::Level;
 /// Events in all, over the runs.
 const EVENTS: usize = 100_000;
 
-/// A frame is drawn after as many events on average: what is wrong shows soon enough, and most of the time goes into drawing.
+/// Average number of events between two frames. Drawing takes most of the time, and errors are still found soon.
 const EVENTS_A_FRAME: usize = 8;
 
 /// A stream of numbers from a seed (xorshift64*).
@@ -30,7 +30,7 @@ impl Dice {
     }
 
     fn size(&mut self) -> (u16, u16) {
-        // Sometimes far too small, now and then huge.
+        // Sometimes much too small, rarely very large.
         match self.roll(12) {
             0 => (1 + self.cell(50), 1 + self.cell(14)),
             1 => (200 + self.cell(200), 60 + self.cell(60)),
@@ -52,7 +52,7 @@ impl Dice {
     }
 }
 
-/// Every key that means something, and a few that do not.
+/// Every key with a binding, and a few without.
 fn pool() -> Vec<KeyEvent> {
     let bound = ACTIONS.iter().flat_map(|info| info.keys).flat_map(|keys| keys.split(' '));
     let mut keys: Vec<KeyEvent> = bound.filter_map(key::parse).collect();
@@ -61,7 +61,7 @@ fn pool() -> Vec<KeyEvent> {
     keys.extend(
         ["Backspace", "Left", "Right", "F12", "Ctrl-Alt-x", "Ctrl-w", "Alt-b"].into_iter().filter_map(key::parse),
     );
-    // Looking for servers goes to the network of the machine; a search takes long and finds what happens to run.
+    // The search for servers uses the network of the machine, takes long, and depends on running servers.
     keys.retain(|key| key.code != KeyCode::F(2));
     keys
 }
@@ -108,7 +108,7 @@ fn ask(harness: &mut Harness) {
     let _ = harness.keys("<Esc> <Esc> <Ctrl-c> <Alt-1>").paste("cache off-by-one").keys("<Enter>");
 }
 
-/// What holds of the app at any moment.
+/// The invariants of the app.
 fn laws(harness: &Harness, seed: u64, step: usize) {
     let app = &harness.app;
     let review = app.session.review();
@@ -119,7 +119,7 @@ fn laws(harness: &Harness, seed: u64, step: usize) {
     assert_eq!(review.counts().total(), review.ids().count(), "{}", at());
 }
 
-/// No file is another one than before but those of writes.
+/// Checks that only files of writes have changed.
 fn unwritten(harness: &Harness, before: &std::collections::BTreeMap<std::path::PathBuf, Vec<u8>>, seed: u64) {
     let (root, after) = (harness.path(), harness.files());
     for path in before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)) {
@@ -128,7 +128,7 @@ fn unwritten(harness: &Harness, before: &std::collections::BTreeMap<std::path::P
     }
 }
 
-/// The app still takes a message, and lets one leave.
+/// Checks that the app still accepts a message and can be quit.
 fn still_there(harness: &mut Harness, seed: u64) {
     harness.resize_only(100, 30);
     let _ = harness.keys("<Esc> <Esc> <Esc> <Esc> <Esc> <Esc> <Alt-1> <Ctrl-c>");

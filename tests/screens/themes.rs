@@ -1,4 +1,4 @@
-//! Colours on real screens: what a role becomes at each depth, and that a theme paints all of its ground.
+//! Colours on real screens: the roles at each colour depth, and the background, which a theme paints completely.
 
 use ratatui::style::Color;
 use rhumb::tui::theme::{ColorDepth, Role, Theme};

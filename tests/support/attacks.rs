@@ -42,7 +42,7 @@ pub const ATTACKS: &[(&str, &str)] = &[
     ("private use and unassigned", "\u{e000}\u{f8ff}\u{10ffff}\u{fdd0}\u{fffe}"),
 ];
 
-/// The same with a carriage return. Separate, because most readers treat it as the end of a line.
+/// An attack with a carriage return. It is separate, because most readers treat it as the end of a line.
 pub const OVERWRITE: &str = "rm -rf /\rls -l    ";
 
 /// Whether a character must not be on the screen or in the output.

@@ -413,7 +413,7 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// A typed character, as a terminal responses it.
+/// The key event of a typed character.
 pub fn character(c: char) -> KeyEvent {
     let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
     KeyEvent::new(KeyCode::Char(c), shift)

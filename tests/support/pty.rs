@@ -90,7 +90,7 @@ impl Pty {
 
     /// Resizes the terminal to `cols` × `rows` and notifies the program. The emulator has 1 to 1,000 columns and rows.
     pub fn resize(&self, cols: u16, rows: u16) {
-        // The emulator first: the program may draw as soon as it is notified.
+        // The emulator is resized first, because the program may draw once it is notified.
         self.lock().emulator.set_size(cells(rows), cells(cols));
         self.master.resize(size(cols, rows)).expect("resize the terminal");
     }

@@ -112,7 +112,7 @@ impl Scene {
         self
     }
 
-    /// Prevents that commands run.
+    /// Prevents commands from running.
     #[must_use]
     pub fn sealed(mut self) -> Self {
         self.sealed = true;

@@ -21,7 +21,7 @@ use super::WAIT_TIMEOUT;
 /// The one model that the server offers.
 pub const MODEL: &str = "test-model";
 
-/// How the server answers one request.
+/// The answer of the server to one request.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Streams the chunks, `gap_ms` apart, then a usage and the end mark.

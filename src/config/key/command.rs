@@ -76,7 +76,7 @@ fn pass_on(mut pipe: impl Read, sender: &Sender<Vec<u8>>) {
     while let Ok(read @ 1..) = pipe.read(&mut bytes) {
         let new = bytes.get(..read.min(MAX_OUTPUT_BYTES - passed)).unwrap_or_default();
         passed += new.len();
-        // The receiver may be gone.
+        // The receiver may have been dropped.
         drop(sender.send(new.to_vec()));
     }
 }

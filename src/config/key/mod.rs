@@ -118,7 +118,7 @@ impl Keys {
         }
     }
 
-    /// Where the key of an address was searched, for a message that there is none: `A is not set, and FILE has no entry
+    /// Where the key of an address was searched, for a message about a missing key: `A is not set, and FILE has no entry
     /// ["api.example.com"]`.
     pub(super) fn searched_places(&self, lookup: &KeyLookup<'_>) -> String {
         let variables: Vec<&str> =

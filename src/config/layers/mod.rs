@@ -132,7 +132,7 @@ impl Layers {
     fn repository(&mut self, folder: &Path, root: &Path, approvals: &Approvals, name: &str, parse: ParseUntrusted) {
         let path = folder.join(name);
         if self.files.contains(&path) {
-            return; // The user works in the folder of their own settings.
+            return; // The current folder is the folder of the user's settings.
         }
         let below = folder.strip_prefix(root).unwrap_or(Path::new(""));
         let within = below.join(name).display().to_string();

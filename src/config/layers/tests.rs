@@ -147,7 +147,7 @@ fn a_repository_turns_no_switch_that_the_user_has_set() {
             ]);
             let settings = world.load();
             assert_eq!(settings.layers.get::<bool>(name), own, "{name}");
-            // Turning it on needs an approval, turning it off does not.
+            // Turning it on needs an approval; turning it off does not.
             let waiting =
                 settings.layers.unapproved.iter().filter(|(proposed, _)| proposed.value == (!own).to_string());
             assert_eq!(waiting.count(), if *trust == Trust::Asks || !own { 2 } else { 0 }, "{name}");

@@ -568,7 +568,8 @@ impl<'a> OneShot<'a> {
 }
 
 impl OneShot<'_> {
-    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent unchanged.
+    /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent
+    /// unchanged.
     ///
     /// # Errors
     /// Standard output is closed.

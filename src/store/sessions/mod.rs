@@ -120,7 +120,7 @@ impl SessionStore {
         Ok((Self { folder: folder.to_owned(), database }, aside))
     }
 
-    /// As [`SessionStore::open`], after damage was found: the database is checked completely, whatever its size.
+    /// As [`SessionStore::open`], after damage was found: the database is checked completely, regardless of its size.
     ///
     /// # Errors
     /// As [`SessionStore::open`].

@@ -154,7 +154,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A session as it should be.
+/// The expected content of a session.
 type Model = (String, BTreeMap<usize, String>, BTreeMap<String, String>);
 
 fn change(model: &mut Model, change: &SessionChange) {

@@ -123,7 +123,7 @@ impl VectorStore {
         Ok((Self { database }, aside))
     }
 
-    /// As [`VectorStore::open`], after damage was found: the database is checked completely, whatever its size.
+    /// As [`VectorStore::open`], after damage was found: the database is checked completely, regardless of its size.
     ///
     /// # Errors
     /// As [`VectorStore::open`].
@@ -150,7 +150,7 @@ impl VectorStore {
         SCHEMA.size(folder)
     }
 
-    /// Deletes the database in `folder` with the recorded agreements; `false` if there is none.
+    /// Deletes the database in `folder` with the recorded agreements. Returns `false` if it does not exist.
     ///
     /// # Errors
     /// One of its files cannot be deleted.

@@ -558,7 +558,7 @@ impl App {
         self.chat.reading.set_link(stop_id, at, citation);
     }
 
-    /// Opens the link under the cursor, or the first link of the block. `None` if there is none.
+    /// Opens the link under the cursor, or the first link of the block. `None` without a link.
     pub(super) fn follow_link(&mut self) -> Option<Vec<Task>> {
         let stop_id = self.chat.reading.stop_id;
         let cited = self.cited_at(stop_id);
@@ -678,7 +678,7 @@ impl App {
             // The session has reported the reason.
             return None;
         }
-        // The message is in the composer, as it was changed.
+        // The composer contains the edited message.
         self.session.forget_returned_draft();
         self.chat.reading.rerun = None;
         Some(effects)

@@ -104,7 +104,7 @@ impl ConnectBox {
         let before = self.window.selected().and_then(|at| self.rows.get(at)).cloned();
         self.rows = rows(self.keys.as_ref(), self.servers.as_deref());
         self.window.set_len(self.rows.len());
-        // While nothing is listed yet, the position of the cursor is not a choice of the user.
+        // While nothing is listed yet, the user has not chosen a row.
         let before = before.filter(|row| !matches!(row, ConnectRow::SearchAgain));
         let at = before.and_then(|row| self.rows.iter().position(|other| *other == row));
         self.window.select(at.unwrap_or(0));

@@ -59,7 +59,7 @@ impl StreamingMarkdown {
     }
 
     /// The lines for that width and theme, equal to those of [`super::render`] for the whole source. Until [`Self::forget`], the
-    /// end of a last block above [`LARGE_BLOCK_BYTES`] may differ. If text has arrived, the last block is rendered, or only
+    /// end of a last block above `LARGE_BLOCK_BYTES` may differ. If text has arrived, the last block is rendered, or only
     /// the end of a large one.
     pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
         let same_look = self.made_for.as_ref().is_some_and(|(made_width, made)| *made_width == width && made == theme);
