@@ -30,7 +30,7 @@ fn files_are_pinned_and_banned_and_let_back_in() {
     pty.wait_for("charts/compass.py");
     pty.type_text("/pin no/such.py");
     pty.key("Enter");
-    pty.wait_for("There is no file no/such.py here.");
+    pty.wait_for("There is no file no/such.py.");
     quit(&mut pty);
 }
 

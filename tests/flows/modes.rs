@@ -187,7 +187,7 @@ fn of_a_large_folder_the_files_that_fit_are_added_to_the_chat() {
     pty.wait_for("❯");
     send(&pty, "look at @berths/");
     pty.wait_for("All fine.");
-    pty.wait_for("of 6 files are in the chat: a folder may have 4375 tokens");
+    pty.wait_for("of 6 files of berths/ were added: a folder may use 4375 tokens");
     pty.wait_for("✎ berths/b0.py");
     assert!(!pty.screen().contains("✎ berths/b5.py"), "{}", pty.screen());
     quit(&mut pty);

@@ -231,7 +231,7 @@ fn a_pipe_in_gits_folder_blocks_neither_the_app_nor_a_write_and_is_reported() {
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let server = ModelServer::start(vec![Step::reply(&search_replace())]);
         let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
-        pty.wait_for("is a named pipe");
+        pty.wait_for("Git is not used");
         send(&pty, REQUEST);
         first_hunk_written(&pty);
         assert_eq!(repo.read("harbour.py"), harbour_with_first_hunk());

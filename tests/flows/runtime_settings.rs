@@ -43,7 +43,7 @@ fn what_is_chosen_travels_with_the_next_request() {
     let mut pty = open(&repo.path(), Some(&server), &[]);
     pty.wait_for("charts/compass.py");
     send(&pty, "/edit-format udiff");
-    pty.wait_for("in the format udiff");
+    pty.wait_for("The edit format is udiff");
     send(&pty, "/reasoning-effort high");
     pty.wait_for("The reasoning effort is high.");
     send(&pty, "/settings thinking");

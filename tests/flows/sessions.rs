@@ -256,7 +256,7 @@ fn sessions_are_searched_renamed_undone_and_exported() {
     send(&pty, "What do sails do?");
     pty.wait_for("Sails pull.");
     send(&pty, "/rename rigging");
-    pty.wait_for("is called rigging");
+    pty.wait_for("is now called rigging");
     send(&pty, "/rewind");
     confirm(&pty, "rewind to turn 2?");
     pty.wait_for("Turn 2 is the draft again");

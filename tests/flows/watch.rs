@@ -27,7 +27,7 @@ fn a_comment_in_a_saved_file_is_carried_out_and_gone() {
     let server = ModelServer::start(vec![Step::reply(DONE)]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
     send(&pty, "/watch on");
-    pty.wait_for("/watch off ends that");
+    pty.wait_for("/watch off turns this off");
     pty.wait_until(|screen| !screen.contains("reading"), "the end of the survey");
     repo.file("harbour.py", &wished());
     let request = server.wait_for_requests(1).remove(0);
@@ -50,7 +50,7 @@ fn a_file_that_takes_the_place_of_another_counts_as_saved_and_waits_for_the_answ
         ModelServer::start(vec![Step::held_after("One moment, please.", "moment"), Step::reply("By the moon.")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
     send(&pty, "/watch on");
-    pty.wait_for("/watch off ends that");
+    pty.wait_for("/watch off turns this off");
     pty.wait_until(|screen| !screen.contains("reading"), "the end of the survey");
     send(&pty, "first");
     pty.wait_for("One moment");
@@ -72,7 +72,7 @@ fn what_git_ignores_is_not_read() {
     let server = ModelServer::start(vec![Step::reply("Yes.")]);
     let mut pty = open(&repo.path(), Some(&server), &[]);
     send(&pty, "/watch on");
-    pty.wait_for("/watch off ends that");
+    pty.wait_for("/watch off turns this off");
     pty.wait_until(|screen| !screen.contains("reading"), "the end of the survey");
     repo.file("build/keep.py", "x = 1  # two AI!\n");
     repo.file("charts/compass.py", "# which way is north? AI?\n");
