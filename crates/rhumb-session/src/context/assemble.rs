@@ -7,9 +7,9 @@
 //! - **read-only files**: change when the user adds or drops one;
 //! - **repo map**: with the refresh modes `files` and `manual` it changes only with the files of the chat. In `auto` it follows
 //!   each message, which invalidates the cache of everything after it. If it came after the history, it would be cached in no
-//! mode, because   the history grows with every turn;
+//!   mode, because the history grows with every turn;
 //! - **passages** that `@codebase` found: new ones are added at the end, so a series of questions keeps the earlier ones. If they
-//! came after   the history, they would be processed again for each turn, and they are larger than the history;
+//!   came after the history, they would be processed again for each turn, and they are larger than the history;
 //! - **history**: grows at its end, and its beginning is summarized rarely;
 //! - **editable files**: change with every applied answer;
 //! - **exchange since**: rounds about edits that could not be located. The files have not changed, so a round costs only the new
