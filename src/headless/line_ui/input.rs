@@ -8,7 +8,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The result of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum StdinLine {
     /// A line, without its line end.
     Line(String),
     /// A line that is not UTF-8.
@@ -21,7 +21,7 @@ pub(super) enum Input {
 /// may read it.
 pub(super) struct StdinReader {
     requests: Sender<()>,
-    lines: UnboundedReceiver<Input>,
+    lines: UnboundedReceiver<StdinLine>,
     is_reading: bool,
 }
 
@@ -51,22 +51,22 @@ impl StdinReader {
     }
 
     /// Waits for the requested line.
-    pub(super) async fn next(&mut self) -> Input {
-        let input = self.lines.recv().await.unwrap_or(Input::End);
+    pub(super) async fn next(&mut self) -> StdinLine {
+        let input = self.lines.recv().await.unwrap_or(StdinLine::End);
         self.is_reading = false;
         input
     }
 }
 
-fn read(requested: &Receiver<()>, lines: &UnboundedSender<Input>) {
+fn read(requested: &Receiver<()>, lines: &UnboundedSender<StdinLine>) {
     while requested.recv().is_ok() {
         let mut bytes = Vec::new();
         let input = match std::io::stdin().lock().read_until(b'\n', &mut bytes) {
-            Ok(1..) => String::from_utf8(bytes).map_or(Input::Malformed, |line| {
+            Ok(1..) => String::from_utf8(bytes).map_or(StdinLine::Malformed, |line| {
                 let line = line.strip_suffix('\n').unwrap_or(&line);
-                Input::Line(line.strip_suffix('\r').unwrap_or(line).to_owned())
+                StdinLine::Line(line.strip_suffix('\r').unwrap_or(line).to_owned())
             }),
-            Ok(0) | Err(_) => Input::End,
+            Ok(0) | Err(_) => StdinLine::End,
         };
         if lines.send(input).is_err() {
             return;

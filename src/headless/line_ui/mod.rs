@@ -34,7 +34,7 @@ use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use command_output::CommandOutput;
 use editor::EditTarget;
 pub(super) use editor::edit_file_name;
-use input::{Input, InputQueue, StdinReader};
+use input::{InputQueue, StdinLine, StdinReader};
 use line_writer::LineWriter;
 use locations::Locations;
 use pending_requests::{PendingRequests, Waiting};
@@ -275,19 +275,19 @@ impl LineUi {
     }
 
     /// Handles input.
-    fn input(&mut self, input: Input) {
+    fn input(&mut self, input: StdinLine) {
         self.has_changes = true;
         match input {
-            Input::Line(line) => {
+            StdinLine::Line(line) => {
                 self.out.entered(&line);
                 self.input.push(line);
             }
-            Input::Malformed => {
+            StdinLine::Malformed => {
                 self.out.entered("");
                 self.out.line("error: That line is not UTF-8 text, so it was ignored.");
                 self.failed = Some(ErrorKind::Usage);
             }
-            Input::End => {
+            StdinLine::End => {
                 self.out.end_prompt();
                 if self.input.cancel_multiline() {
                     self.out.line("warning: The last text was not ended, so it was ignored.");

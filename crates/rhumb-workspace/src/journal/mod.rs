@@ -36,7 +36,7 @@ use super::fault::fault;
 use super::root::Root;
 use crate::encoding::TextEncoding;
 pub use commits::PendingCommit;
-pub(crate) use record::{Change, Record, RecordError, Version};
+pub(crate) use record::{Record, RecordError, RecordedChange, Version};
 pub(crate) use recover::recover_unfinished;
 pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 pub use undo::{Direction, UndoOutcome, last_write, undo};
@@ -160,7 +160,7 @@ impl Journal {
         let written = |entry: &JournalEntry| entry.number > number && entry.state == RecordState::Done;
         for entry in self.entries().unwrap_or_default().into_iter().filter(written) {
             let record = self.read(entry).ok();
-            for Change { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
+            for RecordedChange { path, before, after, .. } in record.into_iter().flat_map(|record| record.files) {
                 let after = after.map(|version| version.bytes);
                 match files.entry(path) {
                     Slot::Occupied(mut known) => known.get_mut()[1] = after,
@@ -279,7 +279,7 @@ impl LockedJournal<'_> {
         &self,
         message: Option<&str>,
         folders: &[String],
-        files: &[&Change],
+        files: &[&RecordedChange],
     ) -> Result<JournalEntry, JournalError> {
         // A reused number would overwrite another record.
         let number = self.journal.last_number().map_err(|error| self.journal.failed(error))? + 1;

@@ -33,7 +33,7 @@ impl Version {
 
 /// The change of one file by a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct RecordedChange {
     /// Path relative to the root, with `/` and without symbolic links.
     pub(crate) path: String,
     /// Name of the temporary file next to it.
@@ -51,7 +51,7 @@ pub(crate) struct Record {
     pub(crate) message: Option<String>,
     /// Folders that the write creates, relative to the root, outermost first.
     pub(crate) folders: Vec<String>,
-    pub(crate) files: Vec<Change>,
+    pub(crate) files: Vec<RecordedChange>,
 }
 
 /// Why a record cannot be used.
@@ -89,7 +89,7 @@ struct VersionHeader {
 }
 
 /// Encodes the record of a write.
-pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&Change]) -> Vec<u8> {
+pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&RecordedChange]) -> Vec<u8> {
     let version = |version: &Option<Version>| {
         version.as_ref().map(|version| VersionHeader {
             bytes: version.bytes.len(),
@@ -97,7 +97,7 @@ pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&Change
             hash: version.hash.to_string(),
         })
     };
-    let file = |change: &&Change| FileHeader {
+    let file = |change: &&RecordedChange| FileHeader {
         path: change.path.clone(),
         temp: change.temp.clone(),
         before: version(&change.before),
@@ -163,7 +163,7 @@ fn whole(bytes: &[u8]) -> Option<Record> {
     let mut files = Vec::with_capacity(header.files.len());
     for file in header.files {
         let (before, after) = (version(file.before)?, version(file.after)?);
-        files.push(Change { path: file.path, temp: file.temp, before, after });
+        files.push(RecordedChange { path: file.path, temp: file.temp, before, after });
     }
     contents.is_empty().then_some(Record { message: header.message, folders: header.folders, files })
 }
@@ -178,8 +178,8 @@ mod tests {
         proptest::option::of((bytes, proptest::option::of(0..0o7777u32)).prop_map(|(b, mode)| Version::new(b, mode)))
     }
 
-    fn change() -> impl Strategy<Value = Change> {
-        ("\\PC{1,10}", "[a-z]{1,5}", version(), version()).prop_map(|(path, temp, before, after)| Change {
+    fn change() -> impl Strategy<Value = RecordedChange> {
+        ("\\PC{1,10}", "[a-z]{1,5}", version(), version()).prop_map(|(path, temp, before, after)| RecordedChange {
             path,
             temp,
             before,

@@ -13,8 +13,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{
-    Change, Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError,
-    RecordState, Version,
+    Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
+    RecordedChange, Version,
 };
 use crate::error::WriteError;
 use crate::fault::fault;
@@ -73,7 +73,7 @@ enum FileState {
 
 /// A file of a record with its present state.
 struct RecordedFile<'a> {
-    change: &'a Change,
+    change: &'a RecordedChange,
     resolved: Option<ResolvedPath>,
     now: Option<Version>,
     /// The temporary file, if the killed process left it.
@@ -257,7 +257,7 @@ fn target_state(state: RecordState, found: &[RecordedFile<'_>]) -> FileState {
 }
 
 /// Compares a file with its record. An I/O error is not a change: the file may still belong to the write.
-fn find<'a>(root: &Root, change: &'a Change) -> Result<RecordedFile<'a>, WriteError> {
+fn find<'a>(root: &Root, change: &'a RecordedChange) -> Result<RecordedFile<'a>, WriteError> {
     let temp = temp(root, change)?;
     let externally_changed =
         |resolved, temp| RecordedFile { change, resolved, now: None, temp, state: FileState::Foreign };
@@ -286,7 +286,7 @@ pub(crate) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<Resolve
 }
 
 /// Returns the temporary file of a change if it exists, no matter what replaced the file itself.
-fn temp(root: &Root, change: &Change) -> Result<Option<PathBuf>, WriteError> {
+fn temp(root: &Root, change: &RecordedChange) -> Result<Option<PathBuf>, WriteError> {
     let folder = change.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
     let resolved = resolve_recorded(root, &(folder + &change.temp))?;
     let is_file =
@@ -294,7 +294,7 @@ fn temp(root: &Root, change: &Change) -> Result<Option<PathBuf>, WriteError> {
     Ok(resolved.filter(is_file).map(|resolved| resolved.target))
 }
 
-fn state(change: &Change, now: Option<&Version>) -> FileState {
+fn state(change: &RecordedChange, now: Option<&Version>) -> FileState {
     let is = |version: &Option<Version>| version.as_ref().map(|it| &it.bytes) == now.map(|it| &it.bytes);
     if is(&change.before) {
         return FileState::Before;
@@ -343,7 +343,7 @@ fn move_files_to(
         };
         let after = if target_state == FileState::After { &found.change.after } else { &found.change.before };
         // Keeps the recorded name of the temporary file, so that a killed recovery can be recovered too.
-        let change = Change { before: found.now.clone(), after: after.clone(), ..found.change.clone() };
+        let change = RecordedChange { before: found.now.clone(), after: after.clone(), ..found.change.clone() };
         let path = change.path.clone();
         planned.push(Planned::new(path, resolved, change));
     }

@@ -2,7 +2,8 @@
 
 use super::recover::{remove_folders, resolve_recorded};
 use super::{
-    Change, Journal, JournalEntry, LockedJournal, Record, RecordError, RecordState, Recovered, recover_unfinished,
+    Journal, JournalEntry, LockedJournal, Record, RecordError, RecordState, RecordedChange, Recovered,
+    recover_unfinished,
 };
 use crate::error::{JournalError, WriteError};
 use crate::root::Root;
@@ -49,7 +50,7 @@ pub fn undo(root: &Root, journal: &Journal, direction: Direction) -> Result<Undo
     };
     let record = locked.read(entry).map_err(|why| unreadable_record(&locked, entry, why))?;
     let Reversal { journal_warning, sync_warning } = reverse(root, &locked, entry, &record, direction)?;
-    let now = |change: &Change| match direction {
+    let now = |change: &RecordedChange| match direction {
         Direction::Undo => change.before.as_ref().map(|version| version.hash),
         Direction::Redo => change.after.as_ref().map(|version| version.hash),
     };
@@ -155,7 +156,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
 }
 
 /// Returns `None` if the file no longer has the recorded content.
-fn plan_one(root: &Root, mut change: Change) -> Result<Option<Planned>, WriteError> {
+fn plan_one(root: &Root, mut change: RecordedChange) -> Result<Option<Planned>, WriteError> {
     let path = change.path.clone();
     let Some(resolved) = resolve_recorded(root, &path)? else { return Ok(None) };
     match (&resolved.found, &change.before) {

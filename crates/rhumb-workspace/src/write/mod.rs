@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 use super::error::{JournalError, WriteError};
 use super::journal::{
-    Change, Journal, JournalEntry, LockedJournal, RecordState, Recovered, Recovery, recover_unfinished, sync_folder,
+    Journal, JournalEntry, LockedJournal, RecordState, RecordedChange, Recovered, Recovery, recover_unfinished,
+    sync_folder,
 };
 use super::root::Root;
 use super::snapshot::{ContentHash, read_bytes};
@@ -158,7 +159,8 @@ fn begin(
     planned: &[Planned],
     message: Option<&str>,
 ) -> Result<Option<JournalEntry>, WriteError> {
-    let changes: Vec<&Change> = planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
+    let changes: Vec<&RecordedChange> =
+        planned.iter().filter(|file| !file.is_done()).map(|file| &file.change).collect();
     let Some(locked) = locked.filter(|_| !changes.is_empty()) else { return Ok(None) };
     locked.begin(message, &new_folders(root, planned), &changes).map(Some).map_err(not_recorded)
 }

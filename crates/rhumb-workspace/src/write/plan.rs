@@ -4,7 +4,7 @@
 use super::{FileWrite, TEMP_PREFIX, TEMP_SUFFIX};
 use crate::encoding::{TextEncoding, UnmappableChar};
 use crate::error::WriteError;
-use crate::journal::{Change, Version};
+use crate::journal::{RecordedChange, Version};
 use crate::resolve::{ResolveError, ResolvedPath, relative, resolve};
 use crate::root::Root;
 use crate::snapshot::read_bytes;
@@ -19,7 +19,7 @@ use std::time::SystemTime;
 pub(crate) struct Planned {
     /// The path as requested.
     pub(crate) path: String,
-    pub(crate) change: Change,
+    pub(crate) change: RecordedChange,
     /// Absolute path without symbolic links.
     pub(crate) target: PathBuf,
     /// The deepest folder above the target that exists.
@@ -30,7 +30,7 @@ pub(crate) struct Planned {
 
 impl Planned {
     /// Creates the plan of a change at `resolved`. `path` is the name that the user knows.
-    pub(crate) fn new(path: String, resolved: ResolvedPath, change: Change) -> Self {
+    pub(crate) fn new(path: String, resolved: ResolvedPath, change: RecordedChange) -> Self {
         Self {
             path,
             change,
@@ -113,7 +113,7 @@ fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, Tex
     }
     let stored_at = relative(root, &resolved.target)
         .ok_or_else(|| WriteError::Outside { path: path.clone(), reason: "it leads to a name that is not UTF-8" })?;
-    let change = Change { path: stored_at, temp, before, after: None };
+    let change = RecordedChange { path: stored_at, temp, before, after: None };
     Ok((Planned::new(path, resolved, change), encoding.unwrap_or_default()))
 }
 
