@@ -23,13 +23,13 @@ use rhumb_workspace::{Journal, Root, RootKind};
 /// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();
-    let (outfit, notes) = RequestEnv::of_user(settings);
+    let (env, notes) = RequestEnv::of_user(settings);
     notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
-    let settings = &outfit.settings;
+    let settings = &env.settings;
     tell_key_command(settings);
     let (mut request, mut lacking) = (ConnectRequest::default(), None);
     // A malformed address is reported in the app: map, context and review work without a model.
-    let line = connect(&outfit).unwrap_or_else(|error| {
+    let line = connect(&env).unwrap_or_else(|error| {
         notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
@@ -106,8 +106,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
         },
     };
     match plain {
-        Some(plain) => plain.run(start, root.clone(), outfit, line),
-        None => run(start, root.clone(), outfit, line),
+        Some(plain) => plain.run(start, root.clone(), env, line),
+        None => run(start, root.clone(), env, line),
     }
 }
 
@@ -198,14 +198,14 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    let (outfit, line) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
+    let (env, line) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
     // The folder must exist while the app runs.
     if let Some(file) = &picture.svg {
-        return draw(start, picture, file, |reports| Host::new(root, outfit, line, reports));
+        return draw(start, picture, file, |reports| Host::new(root, env, line, reports));
     }
     match LineUiReason::wanted(plain, |name| std::env::var(name).ok()) {
-        Some(plain) => plain.run(start, root, outfit, line),
-        None => run(start, root, outfit, line),
+        Some(plain) => plain.run(start, root, env, line),
+        None => run(start, root, env, line),
     }
 }
 
@@ -214,14 +214,14 @@ fn draw(
     start: Start,
     picture: &PictureArgs,
     file: &Path,
-    make_runner: impl FnOnce(tokio::sync::mpsc::Sender<crate::host::HostMessage>) -> Host,
+    make_host: impl FnOnce(tokio::sync::mpsc::Sender<crate::host::HostMessage>) -> Host,
 ) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let message = format!("the picture cannot be written to {}: {error}", file.display());
         UserError::new(ErrorKind::Machine, message, "choose a file in a folder that can be written to")
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let drawn = runtime.block_on(tui::screenshot(start, picture.scene, picture.size, make_runner));
+    let drawn = runtime.block_on(tui::screenshot(start, picture.scene, picture.size, make_host));
     runtime.shutdown_background();
     let svg = drawn.map_err(machine)?;
     match file.as_os_str() == "-" {
@@ -234,13 +234,13 @@ fn draw(
 /// The error of writing to a closed terminal.
 const EIO: i32 = 5;
 
-fn run(start: Start, root: Root, outfit: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
+fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let left = runtime.block_on(tui::run(start, |reports| Host::new(root, outfit, line, reports)));
+    let left = runtime.block_on(tui::run(start, |reports| Host::new(root, env, line, reports)));
     let left = match left {
         // The terminal was closed, so the error cannot be printed.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
@@ -333,17 +333,16 @@ impl LineUiReason {
     }
 
     /// Runs the line UI.
-    fn run(self, start: Start, root: Root, outfit: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
+    fn run(self, start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = LineUiStart {
             session: start.session,
             reason: (self == Self::DumbTerminal).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
-            commits: outfit.settings.auto_commit && root.kind() != RootKind::Directory,
+            commits: env.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-        let code =
-            runtime.block_on(run_line_ui(start, |reports| Host::new(root, outfit, line, reports))).map_err(machine);
+        let code = runtime.block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports))).map_err(machine);
         // Background work must not delay the exit.
         runtime.shutdown_background();
         code

@@ -14,11 +14,11 @@ use rhumb_workspace::Root;
 /// # Errors
 /// Standard output cannot be written, or no thread can be started.
 pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, UserError> {
-    let (outfit, _) = RequestEnv::of_user(settings);
+    let (env, _) = RequestEnv::of_user(settings);
     let mut facts = tui::facts(|name| std::env::var(name).ok());
-    facts.extend(key_notes(&outfit.settings).into_iter().map(|(note, _)| (KEYS.to_owned(), note)));
-    let mut checks = checkup(root, &outfit, &facts);
-    checks.push(server(&outfit)?);
+    facts.extend(key_notes(&env.settings).into_iter().map(|(note, _)| (KEYS.to_owned(), note)));
+    let mut checks = checkup(root, &env, &facts);
+    checks.push(server(&env)?);
     if args.json {
         let shown = |check: &Check| json!({"name": check.name, "health": check.health.name(), "text": check.text, "hint": check.hint});
         print_json(&json!({"checks": checks.iter().map(shown).collect::<Vec<_>>()}))?;
@@ -28,8 +28,8 @@ pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, 
     Ok(u8::from(checks.iter().any(|check| check.health == Health::Bad)))
 }
 
-fn server(outfit: &RequestEnv) -> Result<Check, UserError> {
-    let line = match connect(outfit) {
+fn server(env: &RequestEnv) -> Result<Check, UserError> {
+    let line = match connect(env) {
         Ok(line) => line,
         Err(error) => {
             let (name, text) = ("model server".to_owned(), format!("{error}."));

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use crossterm::event::Event;
-use rhumb_session::{ClipboardText, Effect};
+use rhumb_session::{ClipboardText, Effect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -139,10 +139,14 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
             Some(message) = incoming.recv() => {
                 // Pending messages are included in the same frame, up to a limit: keys take precedence.
                 let pending = std::iter::from_fn(|| incoming.try_recv().ok()).take(MAX_REPORTS_PER_TURN);
-                let responses = std::iter::once(message).chain(pending).filter_map(HostMessage::into_response);
-                let tasks = responses.flat_map(|response| event_loop.app.report(response)).collect();
-                code = event_loop.perform(tasks, &mut screen)?;
-                pace.changed();
+                let messages = std::iter::once(message).chain(pending);
+                let responses: Vec<Response> = messages.filter_map(HostMessage::into_response).collect();
+                // The end of an effect alone changes nothing on the screen.
+                if !responses.is_empty() {
+                    let tasks = responses.into_iter().flat_map(|response| event_loop.app.report(response)).collect();
+                    code = event_loop.perform(tasks, &mut screen)?;
+                    pace.changed();
+                }
             }
             Some(colored) = event_loop.colored.1.recv() => {
                 event_loop.cache.coloring.put(colored);

@@ -75,18 +75,18 @@ pub struct EditOptions {
 pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: EditOptions) -> Result<u8, UserError> {
     let message = request(args)?;
     let settings = if options.no_cache { Settings { cache_folder: None, ..settings } } else { settings };
-    let (outfit, notes) = RequestEnv::of_user(adjusted(settings, args));
+    let (env, notes) = RequestEnv::of_user(adjusted(settings, args));
     notes.iter().for_each(|note| advise(&note.message, &note.hint));
-    let output = with_output(args, &outfit)?;
+    let output = with_output(args, &env)?;
     let line = match options.client {
-        _ if args.show_prompt => offline(&outfit),
+        _ if args.show_prompt => offline(&env),
         Some(client) => client,
-        None => provider(&outfit)?,
+        None => provider(&env)?,
     };
     if !args.show_prompt {
-        check(root, &outfit, &line, args)?;
+        check(root, &env, &line, args)?;
     }
-    let mut session = session(root, &outfit, &line, args);
+    let mut session = session(root, &env, &line, args);
     session.extend_transcript(output);
     let out = Out::new(args.json, args.dry_run);
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
@@ -94,9 +94,9 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(machine)?;
     let result = runtime.block_on(async {
         let (reports, incoming) = mpsc::channel(256);
-        let runner = Host::for_one_request(root.clone(), outfit, Some(line.clone()), reports);
+        let host = Host::for_one_request(root.clone(), env, Some(line.clone()), reports);
         let signals = Signals::for_lines().map_err(machine)?;
-        let one_shot = OneShot::new(args, root, session, runner, line, incoming, signals, out);
+        let one_shot = OneShot::new(args, root, session, host, line, incoming, signals, out);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
     // Threads that read the terminal or the repository must not delay the exit.
@@ -123,22 +123,22 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
 }
 
 /// Checks what can be checked before anything is sent, and finishes an interrupted write.
-fn check(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Result<(), UserError> {
+fn check(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Result<(), UserError> {
     if args.mode() == Mode::Architect && !args.plan_only {
-        check_ready(&editor_client(outfit, line, args.editor_model.as_deref()).0)?;
+        check_ready(&editor_client(env, line, args.editor_model.as_deref()).0)?;
     }
-    if outfit.settings.spending_cap.is_some() && line.facts.prices.is_none() {
+    if env.settings.spending_cap.is_some() && line.facts.prices.is_none() {
         let Failure { message, hint } = uncounted(&line.facts.name);
         advise(&message, &hint);
     }
     if !args.dry_run {
-        tell_recovered(root, journal_of(root, &outfit.settings).as_ref());
+        tell_recovered(root, journal_of(root, &env.settings).as_ref());
     }
     Ok(())
 }
 
-fn session(root: &Root, outfit: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Session {
-    let settings = &outfit.settings;
+fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Session {
+    let settings = &env.settings;
     // A request that is only shown need not name a model.
     let model = if line.model.is_empty() { "unnamed".to_owned() } else { line.model.clone() };
     let start = SessionStart {

@@ -31,7 +31,7 @@ pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
     pub(super) session: Session,
-    pub(super) runner: Host,
+    pub(super) host: Host,
     /// The model of the conversation.
     pub(super) line: ModelClient,
     reports: mpsc::Receiver<HostMessage>,
@@ -96,7 +96,7 @@ impl<'a> OneShot<'a> {
         args: &'a EditArgs,
         root: &'a Root,
         session: Session,
-        runner: Host,
+        host: Host,
         line: ModelClient,
         reports: mpsc::Receiver<HostMessage>,
         signals: Signals,
@@ -107,7 +107,7 @@ impl<'a> OneShot<'a> {
             root,
             printed: session.settled_entries(),
             session,
-            runner,
+            host,
             model: line.model.clone(),
             line,
             reports,
@@ -134,7 +134,7 @@ impl<'a> OneShot<'a> {
         self.begin(message).await?;
         let result = self.follow_up().await;
         self.out.end_countdown();
-        self.runner.end_commands();
+        self.host.end_commands();
         match result {
             Err(error) => Err(error),
             Ok(()) if self.outcome.leaving.is_some() => Ok(self.outcome.leaving.unwrap_or_default()),
@@ -241,7 +241,7 @@ impl<'a> OneShot<'a> {
                 Effect::Survey if self.has_surveyed => {}
                 Effect::Survey => {
                     self.has_surveyed = true;
-                    self.runner.execute(Effect::Survey);
+                    self.host.execute(Effect::Survey);
                 }
                 Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
                 Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes().is_running() => {}
@@ -255,7 +255,7 @@ impl<'a> OneShot<'a> {
                 | Effect::Codebase(_)
                 | Effect::Git(_)
                 | Effect::Run(_) => {
-                    self.runner.execute(effect);
+                    self.host.execute(effect);
                 }
                 _ => {}
             }
@@ -465,7 +465,7 @@ impl<'a> OneShot<'a> {
         }
         let mut review: Review = std::mem::take(self.session.review_mut());
         let folder = self.root.path().to_owned();
-        let editor = self.runner.editor();
+        let editor = self.host.editor();
         let asking = tokio::task::spawn_blocking(move || {
             let goes_on = ask_each(&mut review, &folder, editor.as_deref());
             (review, goes_on)
@@ -577,7 +577,7 @@ impl OneShot<'_> {
         self.begin(message).await?;
         self.settle().await?;
         let Some(order) = self.shown.take() else { return Ok(ErrorKind::Usage.exit_code()) };
-        let view = self.runner.clone().composed_now(*order).await;
+        let view = self.host.clone().composed_now(*order).await;
         if self.args.json {
             print_json(&prompt_json(&view.prompt))?
         } else {

@@ -99,16 +99,16 @@ pub(super) fn request(args: &EditArgs) -> Result<String, UserError> {
 ///
 /// # Errors
 /// No provider is configured, its key is missing, or no model is named.
-pub(super) fn provider(outfit: &RequestEnv) -> Result<ModelClient, UserError> {
-    let line = connect(outfit)
+pub(super) fn provider(env: &RequestEnv) -> Result<ModelClient, UserError> {
+    let line = connect(env)
         .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
-        .ok_or_else(|| unconfigured(outfit))?;
+        .ok_or_else(|| unconfigured(env))?;
     check_ready(&line)?;
     if line.model.is_empty() {
         let hint = "Name one with --model NAME or RHUMB_MODEL.";
         return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
     }
-    outfit.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
+    env.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
     Ok(line)
 }
 
@@ -121,9 +121,9 @@ pub(super) fn check_ready(line: &ModelClient) -> Result<(), UserError> {
     line.provider.ready().map_err(usage)
 }
 
-fn unconfigured(outfit: &RequestEnv) -> UserError {
-    let named = outfit.settings.model.as_deref();
-    let lacking = named.and_then(|model| outfit.settings.lacking(model));
+fn unconfigured(env: &RequestEnv) -> UserError {
+    let named = env.settings.model.as_deref();
+    let lacking = named.and_then(|model| env.settings.lacking(model));
     let text = lacking.unwrap_or_else(|| "no provider is configured".to_owned());
     let hint = "Set the key of a provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; or name a server with --base-url and \
                 --model, and put its key, if it needs one, into RHUMB_API_KEY. rhumb doctor shows what was found.";
@@ -131,8 +131,8 @@ fn unconfigured(outfit: &RequestEnv) -> UserError {
 }
 
 /// The model of the settings without a provider, for a request that is shown and not sent.
-pub(super) fn offline(outfit: &RequestEnv) -> ModelClient {
-    let model = facts(outfit);
+pub(super) fn offline(env: &RequestEnv) -> ModelClient {
+    let model = facts(env);
     let line = ModelClient::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
     ModelClient { facts: Arc::new(model), ..line }
 }
@@ -142,7 +142,7 @@ pub(super) fn offline(outfit: &RequestEnv) -> ModelClient {
 ///
 /// # Errors
 /// The output cannot be read.
-pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option<Entry>, UserError> {
+pub(super) fn with_output(args: &EditArgs, env: &RequestEnv) -> Result<Option<Entry>, UserError> {
     let Some(file) = &args.with_output else { return Ok(None) };
     if file.as_os_str() == "-" && args.message_file.as_ref().is_some_and(|message| message == file) {
         let text = "the request and the output cannot both come from standard input";
@@ -150,9 +150,9 @@ pub(super) fn with_output(args: &EditArgs, outfit: &RequestEnv) -> Result<Option
     }
     // Output of programs need not be UTF-8.
     let text = String::from_utf8_lossy(&read_bytes(file)?).into_owned();
-    let model = facts(outfit);
+    let model = facts(env);
     let name = if file.as_os_str() == "-" { "output".into() } else { file.display().to_string() };
-    let shared = shared_output(outfit, &name, &text, output_budget(outfit, &model), &outfit.counter(&model));
+    let shared = shared_output(env, &name, &text, output_budget(env, &model), &env.counter(&model));
     if let Some(whole) = &shared.whole {
         complain(&format!(
             "{} lines of {name} are left out; the whole output is in {}",
