@@ -80,16 +80,19 @@ pub struct SearchArgs {
     /// The same as WORDS
     #[arg(long, value_name = "TEXT", required_unless_present = "words", conflicts_with = "words")]
     pub query: Option<String>,
-    /// Maximum number of passages
+    /// What is listed
+    #[arg(long, value_enum, default_value = "passage")]
+    pub unit: UnitArg,
+    /// Maximum number of results
     #[arg(long, default_value = "10", value_name = "K")]
     pub limit: NonZeroUsize,
-    /// Search mode [default: hybrid if a model for it is available, else lexical]
+    /// Search mode, for passages [default: hybrid if a model for it is available, else lexical]
     #[arg(long, value_enum)]
     pub mode: Option<ModeArg>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     pub format: FormatArg,
-    /// Explain the rank of each passage's file, and list the matching words
+    /// Explain the rank of each result; for passages that of the file, and the matching words
     #[arg(long)]
     pub explain: bool,
     /// Print the passages as they are sent to a model
@@ -101,6 +104,18 @@ pub struct SearchArgs {
     /// Read and parse every file again, and store nothing
     #[arg(long)]
     pub no_cache: bool,
+}
+
+/// What a search lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum UnitArg {
+    /// Passages: definitions, parts of long ones, and lines outside of all definitions
+    #[default]
+    Passage,
+    /// Files
+    File,
+    /// Functions, types and other definitions, in one list
+    Symbol,
 }
 
 /// Search modes.

@@ -1,4 +1,4 @@
-//! `rhumb search`: prints ranked passages for a question.
+//! `rhumb search`: prints ranked passages, files or definitions for a question.
 
 use std::io::{IsTerminal as _, stdout};
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::config::{EmbeddingsSource, Settings};
-use crate::error::UserError;
-use crate::headless::args::{FormatArg, ModeArg, SearchArgs};
+use crate::error::{ErrorKind, UserError};
+use crate::headless::args::{FormatArg, ModeArg, SearchArgs, UnitArg};
 use crate::headless::index::{blocked, failed};
 use crate::headless::survey::surveyed;
 use crate::headless::{advise, complain, print, print_json};
@@ -17,8 +17,7 @@ use crate::host::{
 };
 use rhumb_index::repo_map::{Contribution, TagGraph};
 use rhumb_index::retrieval::{
-    CodeLocation, Hit, Passage, Passages, Question, Related, SearchExplanation, SearchWeights, SourceFiles,
-    question_words,
+    CodeLocation, CodeSearch, Hit, Passage, Passages, Question, Related, SearchWeights, SourceFiles, question_words,
 };
 use rhumb_tokens::counter_for_model;
 use rhumb_workspace::Root;
@@ -26,10 +25,10 @@ use rhumb_workspace::Root;
 /// Maximum lines of a passage in text output.
 const FIRST_LINES: usize = 4;
 
-/// Prints the passages, best first, or all of them in the form for a model. The exit code is 1 without a passage.
+/// Prints the results, best first, or all passages in the form for a model. The exit code is 1 without a result.
 ///
 /// # Errors
-/// Semantic search was requested and is not available, or standard output cannot be written.
+/// Semantic search was requested and is not available, or for files or definitions; or standard output cannot be written.
 pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8, UserError> {
     let asked = args.asked();
     if asked.trim().is_empty() {
@@ -39,6 +38,10 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, true, store.as_ref());
     let question = Question::new(&asked, args.limit.get());
+    let weights = SearchWeights::default();
+    if args.unit != UnitArg::Passage {
+        return ranked(args, &CodeSearch::new(&survey.graph, &question, &weights));
+    }
     let hits = hits(root, settings, args.mode, &survey, &question)?;
     if hits.is_empty() {
         complain(nothing_found(&asked));
@@ -57,7 +60,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         }
         return Ok(u8::from(passages.is_empty()));
     }
-    let reasons = args.explain.then(|| SearchExplanation::new(&survey.graph, &question, &SearchWeights::default()));
+    let reasons = args.explain.then(|| CodeSearch::new(&survey.graph, &question, &weights));
     for row in rows(hits, &sources) {
         let why = reasons.as_ref().map(|reasons| row.why(reasons));
         match args.format {
@@ -66,6 +69,78 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         }
     }
     Ok(0)
+}
+
+/// Prints files or definitions, best first. The exit code is 1 without a result.
+fn ranked(args: &SearchArgs, search: &CodeSearch<'_>) -> Result<u8, UserError> {
+    if args.context || !matches!(args.mode, None | Some(ModeArg::Lexical)) {
+        return Err(UserError::new(
+            ErrorKind::Usage,
+            "files and definitions are searched by words, and are not printed for a model",
+            "leave out --unit, or leave out --context and --mode",
+        ));
+    }
+    let mut count = 0;
+    if args.unit == UnitArg::File {
+        for hit in search.files() {
+            let why = args.explain.then(|| search.file_contributions(hit.file));
+            count += 1;
+            match args.format {
+                FormatArg::Text => print(&format!("{}\n{}", hit.path, why_text(why.as_deref())))?,
+                FormatArg::Json => {
+                    print_json(&with_why(json!({"path": &*hit.path, "score": hit.score}), why.as_deref()))?;
+                }
+            }
+        }
+    } else {
+        for hit in search.symbols() {
+            let definition = hit.definition.unwrap_or_default();
+            let why = args.explain.then(|| search.symbol_contributions(hit.file, definition));
+            count += 1;
+            match args.format {
+                FormatArg::Text => print(&format!("{}{}", hit_text(&hit), why_text(why.as_deref())))?,
+                FormatArg::Json => print_json(&with_why(hit_json(&hit), why.as_deref()))?,
+            }
+        }
+    }
+    if count == 0 {
+        complain(nothing_found(&args.asked()));
+    }
+    Ok(u8::from(count == 0))
+}
+
+/// The path, lines and header of a hit.
+fn hit_text(hit: &Hit) -> String {
+    let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };
+    format!("{}:{}-{}{what}\n", hit.path, hit.line, hit.end_line)
+}
+
+fn hit_json(hit: &Hit) -> Value {
+    json!({
+        "path": &*hit.path,
+        "start_line": hit.line,
+        "end_line": hit.end_line,
+        "symbol": hit.symbol,
+        "kind": hit.kind.map(|kind| kind.as_str()),
+        "container": hit.container,
+        "score": hit.score,
+    })
+}
+
+fn with_why(mut value: Value, why: Option<&[Contribution]>) -> Value {
+    if let Some(why) = why {
+        value["why"] =
+            why.iter().map(|Contribution { label, weight }| json!({"ground": label, "weight": weight})).collect();
+    }
+    value
+}
+
+/// The contributions on one line; empty without an explanation.
+fn why_text(why: Option<&[Contribution]>) -> String {
+    let Some(why) = why else { return String::new() };
+    let contributions: Vec<String> =
+        why.iter().map(|Contribution { label, weight }| format!("{label} {weight:+.2}")).collect();
+    format!("    {}\n", contributions.join("; "))
 }
 
 /// The hits in a mode. By default semantic search is included if it is available; otherwise the search is lexical and a message
@@ -162,9 +237,9 @@ struct ResultRow {
 }
 
 /// The explanation of a hit.
-struct Why<'r> {
+struct Why {
     contributions: Vec<Contribution>,
-    words: Vec<&'r str>,
+    words: Vec<String>,
 }
 
 /// The hits, each extended to its chunk; of two in one chunk the better. Hits in unreadable files are not extended.
@@ -187,49 +262,29 @@ fn rows(hits: Vec<Hit>, sources: &SourceFiles<'_>) -> Vec<ResultRow> {
 }
 
 impl ResultRow {
-    fn why<'r>(&self, reasons: &'r SearchExplanation) -> Why<'r> {
+    fn why(&self, reasons: &CodeSearch<'_>) -> Why {
         let text: Vec<&str> = self.lines.iter().map(|(_, text)| text.as_str()).collect();
-        Why { contributions: reasons.contributions(self.hit.file), words: reasons.words_in(&text.join("\n")) }
+        Why { contributions: reasons.file_contributions(self.hit.file), words: reasons.words_in(&text.join("\n")) }
     }
 
     /// A line for the hit; in text output also its first lines.
-    fn text(&self, why: Option<&Why<'_>>, for_person: bool) -> String {
-        let hit = &self.hit;
-        let what = if hit.signature.is_empty() { String::new() } else { format!("  {}", hit.signature) };
-        let mut text = format!("{}:{}-{}{what}\n", hit.path, hit.line, hit.end_line);
+    fn text(&self, why: Option<&Why>, for_person: bool) -> String {
+        let mut text = hit_text(&self.hit);
         if let Some(why) = why {
-            let contributions: Vec<String> = why
-                .contributions
-                .iter()
-                .map(|Contribution { label, weight }| format!("{label} {weight:+.2}"))
-                .collect();
-            text += &format!("    words: {}\n    file: {}\n", why.words.join(" "), contributions.join("; "));
+            text += &format!("    words: {}\n", why.words.join(" "));
+            text += &why_text(Some(&why.contributions)).replacen("    ", "    file: ", 1);
         }
         if for_person {
-            let width = hit.end_line.max(1).ilog10() as usize + 5;
+            let width = self.hit.end_line.max(1).ilog10() as usize + 5;
             let lines = self.lines.iter().take(FIRST_LINES);
             text.extend(lines.map(|(number, line)| format!("{number:>width$}  {line}").trim_end().to_owned() + "\n"));
         }
         text
     }
 
-    fn json(&self, why: Option<&Why<'_>>) -> Value {
-        let hit = &self.hit;
-        let mut value = json!({
-            "path": &*hit.path,
-            "start_line": hit.line,
-            "end_line": hit.end_line,
-            "symbol": hit.symbol,
-            "kind": hit.kind.map(|kind| kind.as_str()),
-            "container": hit.container,
-            "score": hit.score,
-        });
+    fn json(&self, why: Option<&Why>) -> Value {
+        let mut value = with_why(hit_json(&self.hit), why.map(|why| why.contributions.as_slice()));
         if let Some(why) = why {
-            value["why"] = why
-                .contributions
-                .iter()
-                .map(|Contribution { label, weight }| json!({"ground": label, "weight": weight}))
-                .collect();
             value["words"] = json!(why.words);
         }
         value

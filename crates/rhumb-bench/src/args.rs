@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::CASE;
 use crate::edits::defect_names;
 use crate::questions::QUESTION;
+use crate::rank::RANK_CASE;
 use crate::refactor::Oracle;
 
 /// Benchmarks of rhumb: how edits are applied, how good the repo map and the search are, how well models refactor and program.
@@ -29,6 +30,9 @@ pub enum BenchCommand {
     Map(MapBenchArgs),
     /// Measure how much of what real commits changed the map shows, and what each signal contributes
     Context(ContextBenchArgs),
+    /// Fit and measure the weights of the ranking of files and definitions
+    #[command(subcommand)]
+    Rank(RankCommand),
     /// Measure how well the search answers questions about a repository
     Questions(QuestionBenchArgs),
     /// Measure how replies are applied: real changes, clean and with the defects that models produce
@@ -110,6 +114,52 @@ pub struct ContextBenchArgs {
     #[command(flatten)]
     /// How the figures are printed.
     pub report: ReportArgs,
+}
+
+/// The steps of `rhumb-bench rank`.
+#[derive(Debug, Clone, clap::Subcommand)]
+pub enum RankCommand {
+    /// Rank each case and store the features of the candidates
+    Features(RankFeaturesArgs),
+    /// Fit the weights to the features, and measure them on repositories that they were not fitted on
+    Fit(RankFitArgs),
+}
+
+/// `rhumb-bench rank features`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RankFeaturesArgs {
+    /// A folder with one git directory for each repository of the cases: owner+name/repo
+    #[arg(long, value_name = "DIR")]
+    pub mirrors: PathBuf,
+    /// The cases, one JSON object a line; may be given more than once
+    #[arg(long, value_name = "FILE", required = true, help = lines_of("cases", RANK_CASE, "strict"))]
+    pub cases: Vec<PathBuf>,
+    /// The folder for the features. Repositories that it has are skipped
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Use the first of each N cases of a repository
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub stride: NonZeroUsize,
+}
+
+/// `rhumb-bench rank fit`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RankFitArgs {
+    /// The folder with the features
+    #[arg(long, value_name = "DIR")]
+    pub features: PathBuf,
+    /// Number of groups of repositories; each is measured with weights from the others
+    #[arg(long, default_value = "8", value_name = "N")]
+    pub folds: NonZeroUsize,
+    /// Fit without the features of this name or label; may be given more than once
+    #[arg(long, value_name = "FEATURE")]
+    pub without: Vec<String>,
+    /// Measure the weights of this program instead of fitted ones
+    #[arg(long)]
+    pub current: bool,
+    /// Write the weights, fitted on all cases, as Rust source
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
 }
 
 /// `rhumb-bench questions`

@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | `edits` | `edits` | how are replies applied, clean and with the defects that models produce? |
 //! | `context` | `context` | how much of what a commit changed does the repo map show? |
+//! | `rank` | `rank` | which weights find the files and definitions to change, and how well? |
 //! | `questions` | `questions` | how well does the search answer questions about a repository? |
 //! | `map` | [`map`] | how long does the repo map of a repository take, compared with parsing its files? |
 //! | `refactor` | [`refactor`] | does a model move a complete method, or omit a part? |
@@ -23,6 +24,7 @@ mod figure;
 pub mod map;
 pub mod performance;
 mod questions;
+mod rank;
 pub mod refactor;
 mod run;
 
@@ -51,6 +53,7 @@ fn start(command: &BenchCommand) -> Result<u8, UserError> {
     match command {
         BenchCommand::Map(args) => map::command(args),
         BenchCommand::Context(args) => context::command(args),
+        BenchCommand::Rank(command) => rank::command(command),
         BenchCommand::Questions(args) => questions::command(args),
         BenchCommand::Edits(args) => edits::command(args),
         BenchCommand::Refactor(args) => refactor::command(&args.command),

@@ -4,10 +4,14 @@
 //! scores the passages, paths and files of a repository (`query`). The list of a file depends only on its text and tags, so it
 //! is computed once per content and stored; statistics of the repository are computed at query time.
 
+mod message;
 mod query;
+mod relevance;
 mod terms;
 mod words;
 
-pub use query::{FileRelevance, Query, Relevance};
+pub use message::{LineRange, Message, StackFrame};
+pub use query::{PARTS, Query};
+pub use relevance::{FIELDS, FileRelevance, FileText, PathRelevance, Relevance, UnitRelevance};
 pub use terms::{Depth, Extent, FileTerms, MAX_PASSAGE_LINES, PackedTerms, Passage, is_comment_line, owners};
 pub use words::{Term, each_term, each_word, is_stop_word, stemmed};

@@ -7,10 +7,10 @@ use super::words::{Term, TermCache};
 /// Maximum size of a text that is indexed, in bytes; the rest is ignored. Hand-written code is far smaller.
 const MAX_BYTES: usize = 512 << 10;
 
-/// Additional weight of an occurrence in the name or in the comments of a definition: BM25F with integer weights (Robertson,
-/// Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004).
-const NAME_WEIGHT: u32 = 2;
-const COMMENT_WEIGHT: u32 = 1;
+/// The weight of an occurrence in the name and in the documentation of a definition, relative to one in its code: BM25F (Robertson,
+/// Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", 2004). The name also counts in its line.
+const NAME_WEIGHT: u16 = 2;
+const DOC_WEIGHT: u16 = 2;
 
 /// How much of a text is indexed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -46,8 +46,40 @@ pub struct FileTerms {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Posting {
     pub(crate) passage: u16,
-    /// Weighted number of occurrences.
-    pub(crate) weight: u16,
+    pub(crate) counts: FieldCounts,
+}
+
+/// The number of occurrences of a term by field: in the name of the definition, in its comments and documentation, in its code. The counts
+/// saturate at 3, 63 and 255.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FieldCounts(u16);
+
+/// A field of a passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Name,
+    Doc,
+    Code,
+}
+
+impl FieldCounts {
+    /// Number of fields.
+    pub(crate) const FIELDS: usize = 3;
+
+    fn new(name: u32, doc: u32, code: u32) -> Self {
+        Self((name.min(3) << 14 | doc.min(63) << 8 | code.min(255)) as u16)
+    }
+
+    /// The counts of name, documentation and code.
+    pub(crate) fn fields(self) -> [u16; Self::FIELDS] {
+        [self.0 >> 14, self.0 >> 8 & 63, self.0 & 255]
+    }
+
+    /// The weighted number of occurrences.
+    pub(crate) fn weight(self) -> u16 {
+        let [name, doc, code] = self.fields();
+        name * NAME_WEIGHT + doc * DOC_WEIGHT + code
+    }
 }
 
 impl FileTerms {
@@ -90,13 +122,13 @@ fn extents(tags: &FileTags) -> Vec<Extent> {
     tags.definitions.iter().map(extent).collect()
 }
 
-/// Term, passage and weight, from the upper to the lower bits. Integers sort faster than tuples.
+/// Term, passage and field, from the upper to the lower bits. Integers sort faster than tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Occurrence(u64);
 
 impl Occurrence {
-    fn new(term: Term, passage: u16, weight: u32) -> Self {
-        Self(u64::from(term) << 32 | u64::from(passage) << 16 | u64::from(weight))
+    fn new(term: Term, passage: u16, field: Field) -> Self {
+        Self(u64::from(term) << 32 | u64::from(passage) << 16 | field as u64)
     }
 
     fn term(self) -> Term {
@@ -107,8 +139,8 @@ impl Occurrence {
         (self.0 >> 16) as u16
     }
 
-    fn weight(self) -> u16 {
-        self.0 as u16
+    fn is_in(self, field: Field) -> bool {
+        self.0 as u16 == field as u16
     }
 }
 
@@ -133,7 +165,9 @@ impl Counted {
         self.first = vec![None; tags.definitions.len()];
         // The open passage of each definition; the last slot is for lines outside of all definitions.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
+        let mut docstring = Docstring::default();
         for ((line, text), owner) in lines {
+            let field = if docstring.holds(text) || is_comment_line(text) { Field::Doc } else { Field::Code };
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
             let full = filling[slot].is_none_or(|(_, lines)| lines >= MAX_PASSAGE_LINES);
             if full {
@@ -142,8 +176,7 @@ impl Counted {
             }
             if let Some((passage, lines)) = &mut filling[slot] {
                 *lines += 1;
-                let weight = if owner.is_some() && is_comment_line(text) { 1 + COMMENT_WEIGHT } else { 1 };
-                self.add_line(text, line, *passage, weight, cache);
+                self.add_line(text, line, *passage, field, cache);
             }
         }
     }
@@ -157,9 +190,9 @@ impl Counted {
         Some(passage)
     }
 
-    fn add_line(&mut self, text: &str, line: u32, passage: u16, weight: u32, cache: &mut TermCache) {
+    fn add_line(&mut self, text: &str, line: u32, passage: u16, field: Field, cache: &mut TermCache) {
         let before = self.occurrences.len();
-        cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, weight)));
+        cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, field)));
         let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
         let owner = &mut self.passages[passage as usize];
         owner.end_line = line;
@@ -172,7 +205,7 @@ impl Counted {
         for (definition, first) in tags.definitions.iter().zip(&self.first) {
             if let Some(passage) = *first {
                 let name = &definition.name;
-                cache.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, NAME_WEIGHT)));
+                cache.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, Field::Name)));
             }
         }
     }
@@ -183,8 +216,9 @@ impl Counted {
         for same in self.occurrences.chunk_by(|a, b| a.term() == b.term()) {
             terms.push(same[0].term());
             for there in same.chunk_by(|a, b| a.passage() == b.passage()) {
-                let weight = there.iter().fold(0u16, |sum, occurrence| sum.saturating_add(occurrence.weight()));
-                postings.push(Posting { passage: there[0].passage(), weight });
+                let count = |field: Field| there.iter().filter(|occurrence| occurrence.is_in(field)).count() as u32;
+                let counts = FieldCounts::new(count(Field::Name), count(Field::Doc), count(Field::Code));
+                postings.push(Posting { passage: there[0].passage(), counts });
             }
             ends.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
         }
@@ -225,7 +259,7 @@ impl FileTerms {
         );
         words.extend_from_slice(terms);
         words.extend_from_slice(ends);
-        words.extend(postings.iter().map(|posting| u32::from(posting.passage) << 16 | u32::from(posting.weight)));
+        words.extend(postings.iter().map(|posting| u32::from(posting.passage) << 16 | u32::from(posting.counts.0)));
     }
 }
 
@@ -276,7 +310,8 @@ impl<'w> PackedTerms<'w> {
         let end = self.ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
         let postings = self.postings.get(start..end).unwrap_or_default();
-        postings.iter().map(|&word| Posting { passage: (word >> 16) as u16, weight: (word & 0xffff) as u16 })
+        let posting = |&word: &u32| Posting { passage: (word >> 16) as u16, counts: FieldCounts(word as u16) };
+        postings.iter().map(posting)
     }
 }
 
@@ -364,6 +399,27 @@ pub fn is_comment_line(line: &str) -> bool {
     }
 }
 
+/// Follows the documentation strings of Python, whose lines do not look like comments.
+#[derive(Debug, Default)]
+struct Docstring {
+    /// The marks that end it.
+    open: Option<&'static str>,
+}
+
+impl Docstring {
+    /// Whether the next line belongs to a documentation string.
+    fn holds(&mut self, line: &str) -> bool {
+        if let Some(marks) = self.open {
+            self.open = (!line.contains(marks)).then_some(marks);
+            return true;
+        }
+        let start = line.trim_start().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B', 'f', 'F']);
+        let marks = [r#"""""#, "'''"].into_iter().find(|marks| start.starts_with(marks));
+        self.open = marks.filter(|marks| !start[marks.len()..].contains(marks));
+        marks.is_some()
+    }
+}
+
 /// Fields, modules, and values inside of other definitions do not own lines.
 fn owns_lines(kind: SymbolKind, is_inner: bool) -> bool {
     match kind {
@@ -395,7 +451,10 @@ mod tests {
         let mut weight = 0;
         each_term(word, |term| {
             let postings = packed.find(term, 0).into_iter().flat_map(|at| packed.postings(at));
-            weight += postings.filter(|posting| posting.passage == passage).map(|posting| posting.weight).sum::<u16>();
+            weight += postings
+                .filter(|posting| posting.passage == passage)
+                .map(|posting| posting.counts.weight())
+                .sum::<u16>();
         });
         weight
     }

@@ -8,64 +8,6 @@
 /// Maximum absolute log-odds.
 const MAX_LOG_ODDS: f64 = 30.0;
 
-/// Weights of the evidence for a file. The evidence is from 0 to 1, as a share of the maximum in the repository.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FileWeights {
-    /// Words in the best passage of the file.
-    pub best: f64,
-    /// Words in the three best passages.
-    pub top_three: f64,
-    /// Words in the whole file.
-    pub whole_file: f64,
-    /// Words in the path.
-    pub path: f64,
-    /// Words that share a prefix with the file name or its folder. Used for questions: they say `routing` where the file is
-    /// called `router`, while commit messages use the exact word.
-    pub prefix: f64,
-    /// The logarithm of the PageRank. Used for questions, which are often about central files.
-    pub prominence: f64,
-    /// The request names the file or a symbol in it, per vote.
-    pub named: f64,
-    /// Past commits with similar subjects.
-    pub similar_commits: f64,
-    /// Past commits that changed the file together with the leaders, the best files by the evidence above.
-    pub with_leaders: f64,
-    /// Past commits that changed the file together with files of the chat.
-    pub with_chat: f64,
-    /// Proximity to the leaders along references and imports, if there is no chat.
-    pub near_leaders: f64,
-    /// Proximity to the files of the chat.
-    pub near_chat: f64,
-    /// The file has uncommitted or very recent changes. Not fitted, since commits do not show it; chosen like a weak match.
-    pub edited: f64,
-    /// The file is peripheral: a test (unless the request is about tests), an example, documentation, vendored code.
-    pub peripheral: f64,
-    /// The file has no code: prose, data, settings. Twice the fitted value, which predates the indexing of their words.
-    pub no_code: f64,
-}
-
-impl Default for FileWeights {
-    fn default() -> Self {
-        Self {
-            best: 1.6,
-            top_three: 1.0,
-            whole_file: 1.6,
-            path: 1.4,
-            prefix: 0.0,
-            prominence: 0.0,
-            named: 0.8,
-            similar_commits: 1.8,
-            with_leaders: 1.0,
-            with_chat: 1.8,
-            near_leaders: 0.7,
-            near_chat: 1.6,
-            edited: 1.0,
-            peripheral: -2.8,
-            no_code: -2.0,
-        }
-    }
-}
-
 /// The evidence for a symbol.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SymbolEvidence {

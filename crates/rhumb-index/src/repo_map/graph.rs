@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::definitions::Definitions;
 use super::history::{CommitIndex, History};
 use super::imports::ModuleResolver;
 use super::index::MapIndex;
@@ -62,6 +63,8 @@ pub struct TagGraph {
     neighbourhood: OnceLock<Neighbourhood>,
     /// Computed at the first use.
     prominence: OnceLock<Vec<f64>>,
+    /// Computed at the first use.
+    definitions: OnceLock<Definitions>,
 }
 
 /// For each name, its symbols in file order.
@@ -143,6 +146,11 @@ impl TagGraph {
     /// By file, from 0 to 1: its prominence without a request. `make` computes it once.
     pub(crate) fn prominence(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
         self.prominence.get_or_init(make)
+    }
+
+    /// How the definitions contain and extend each other.
+    pub(crate) fn all_definitions(&self) -> &Definitions {
+        self.definitions.get_or_init(|| Definitions::new(&self.index))
     }
 
     /// The index of the graph.

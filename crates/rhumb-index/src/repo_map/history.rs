@@ -41,6 +41,18 @@ pub struct CommitIndex {
     postings: Vec<(Term, u32)>,
     /// Mean number of terms in a subject.
     mean_length: f64,
+    /// By file: the logarithm of the number of commits that changed it.
+    churn: Vec<f64>,
+}
+
+/// By file: how much commits with subjects like a request changed it, from 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SimilarCommits {
+    /// By all commits together: BM25 of the subjects, squared to reduce the effect of common words; a commit divides its score among its
+    /// files.
+    pub similar: Vec<f64>,
+    /// By the best commit.
+    pub best: Vec<f64>,
 }
 
 /// A commit, reduced to files that still exist.
@@ -70,6 +82,9 @@ impl CommitIndex {
                 weight: CONSTANT_WEIGHT + 0.5f64.powf(f64::from(number) / HALF_LIFE),
             });
         }
+        let mut changes = vec![0u32; files];
+        past.changes.iter().flat_map(|change| &change.files).for_each(|&file| changes[file as usize] += 1);
+        past.churn = changes.into_iter().map(|count| f64::from(count).ln_1p()).collect();
         past.postings.sort_unstable();
         past.mean_length = past.postings.len() as f64 / past.changes.len().max(1) as f64;
         past
@@ -80,17 +95,26 @@ impl CommitIndex {
         self.changes.is_empty()
     }
 
-    /// By file, from 0 to 1: how much it was changed by commits with subjects similar to the request. BM25 of the subjects, squared to
-    /// reduce the effect of common words; a commit divides its score among its files.
-    pub fn with_similar_subjects(&self, query: &Query) -> Vec<f64> {
+    /// By file: the logarithm of one plus the number of commits that changed it.
+    pub fn churn(&self) -> &[f64] {
+        &self.churn
+    }
+
+    /// How much commits with subjects like the request changed each file.
+    pub fn resembling(&self, query: &Query) -> SimilarCommits {
         let scores = self.subjects(query);
         let highest = scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let mut files = vec![0.0; self.files];
+        let (mut files, mut best) = (vec![0.0; self.files], vec![0.0f64; self.files]);
         for (change, score) in self.changes.iter().zip(&scores).filter(|(_, score)| **score > 0.0) {
             let vote = (score / highest).powi(2) / change.touched.sqrt() * change.weight;
-            change.files.iter().for_each(|&file| files[file as usize] += vote);
+            for &file in &change.files {
+                files[file as usize] += vote;
+                best[file as usize] = best[file as usize].max(score / change.touched.sqrt());
+            }
         }
-        shares(files)
+        let top = best.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        best.iter_mut().for_each(|score| *score /= top);
+        SimilarCommits { similar: shares(files), best }
     }
 
     /// By file, from 0 to 1: how much it was changed together with `leaders`, files with their shares. Commits that changed only the
@@ -168,16 +192,16 @@ mod tests {
             ("Parse quoted arguments", &["a.rs", "gone.rs"]),
             ("Draw the status line", &["c.rs"]),
         ]);
-        let votes = past.with_similar_subjects(&Query::new("quoted arguments are parsed wrongly"));
+        let votes = past.resembling(&Query::new("quoted arguments are parsed wrongly")).similar;
         assert_eq!(votes, [1.0, 0.0, 0.0, 0.0]);
-        let votes = past.with_similar_subjects(&Query::new("draw the cursor"));
+        let votes = past.resembling(&Query::new("draw the cursor")).similar;
         assert!(votes[1] > votes[2] && votes[2] > 0.0, "{votes:?}");
     }
 
     #[test]
     fn a_large_commit_says_less_about_each_of_its_files() {
         let past = past(&[("Quoted arguments", &["a.rs", "b.rs", "c.rs"]), ("Quoted arguments", &["d.rs"])]);
-        let votes = past.with_similar_subjects(&Query::new("quoted arguments"));
+        let votes = past.resembling(&Query::new("quoted arguments")).similar;
         assert!(votes[3] > votes[0], "{votes:?}");
     }
 
@@ -192,7 +216,7 @@ mod tests {
     fn without_commits_all_votes_are_zero() {
         let past = past(&[]);
         assert!(past.is_empty());
-        assert_eq!(past.with_similar_subjects(&Query::new("anything")), [0.0; 4]);
+        assert_eq!(past.resembling(&Query::new("anything")).similar, [0.0; 4]);
     }
 
     proptest! {
@@ -215,7 +239,8 @@ mod tests {
                 ..History::default()
             };
             let past = CommitIndex::new(&history, 4, |path| PATHS.iter().position(|known| *known == path).map(|at| at as u32));
-            for votes in [past.with_similar_subjects(&Query::new(&query)), past.changed_with(&leaders)] {
+            let SimilarCommits { similar, best } = past.resembling(&Query::new(&query));
+            for votes in [similar, best, past.changed_with(&leaders)] {
                 prop_assert_eq!(votes.len(), 4);
                 prop_assert!(votes.iter().all(|vote| (0.0..=1.0).contains(vote)), "{:?}", votes);
             }

@@ -5,15 +5,19 @@
 //!    the chat. The result is a [`Ranking`] of files and symbols.
 //! 3. The best entries that fit the budget are rendered as text ([`RepoMap`]).
 
+mod definitions;
 mod digest;
 mod evidence;
 mod explanation;
+mod features;
 mod fit;
 mod graph;
 mod history;
 mod imports;
 pub mod index;
+mod learned;
 mod map;
+mod named;
 mod neighbourhood;
 mod pagerank;
 mod path;
@@ -26,10 +30,11 @@ mod seed;
 mod weights;
 
 pub use digest::Digest;
-pub use evidence::{FileWeights, SymbolEvidence, SymbolWeights};
+pub use evidence::{SymbolEvidence, SymbolWeights};
 pub use explanation::{Contribution, Explanation, LocatedReference, RankReference, TopReferences};
+pub use features::{FileFeature, LinearModel, SymbolFeature, SymbolRow};
 pub use graph::{MapStats, Symbol, TagGraph};
-pub use history::{CommitIndex, History, PastCommit};
+pub use history::{CommitIndex, History, PastCommit, SimilarCommits};
 pub use imports::ModuleResolver;
 pub use index::{IndexFile, IndexedDefinition, MapIndex, RecordId, Segment, SegmentBuilder};
 pub use map::{GrowthForecast, MapMatches, MatchedFile, RankedFile, RankedSymbol, RepoMap};
@@ -38,7 +43,7 @@ pub use neighbourhood::{FileUses, Neighbourhood};
 pub use pagerank::{CsrGraph, PageRank, pagerank};
 pub(crate) use path::is_peripheral;
 pub use plan::Gains;
-pub use ranking::Ranking;
+pub use ranking::{RankedDefinition, Ranking};
 pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};
 pub(crate) use score::is_test;
 pub use weights::{SIGNALS, Weights, is_compound};

@@ -8,12 +8,12 @@ const LANDMARKS: [&str; 20] = [
 ];
 
 /// Folders of peripheral code. Sorted for binary search.
-const PERIPHERAL_FOLDERS: [&str; 37] = [
-    "__snapshots__", "__tests__", "bench", "benches", "benchmark", "benchmarks", "conformance", "contrib", "dist",
-    "doc", "docs", "e2e", "example", "examples", "fixture", "fixtures", "generated", "integration-tests",
-    "node_modules", "playground", "spec", "specs", "template", "templates", "test", "test-utils", "testcases",
-    "testdata", "testing", "tests", "testutil", "testutils", "third-party", "third_party", "vendor", "vendored",
-    "website",
+const PERIPHERAL_FOLDERS: [&str; 43] = [
+    "__snapshots__", "__tests__", "asv_bench", "bench", "benches", "benchmark", "benchmarks", "cextern", "conformance",
+    "contrib-docs", "demo", "demos", "dist", "doc", "docs", "e2e", "example", "examples", "extern", "externals",
+    "fixture", "fixtures", "galleries", "generated", "integration-tests", "node_modules", "playground", "spec",
+    "specs", "test", "test-utils", "testcases", "testdata", "testing", "tests", "testutil", "testutils", "third-party",
+    "third_party", "tutorials", "vendor", "vendored", "website",
 ];
 
 /// The last component of a path.
@@ -43,6 +43,17 @@ pub(crate) fn is_landmark(path: &str) -> bool {
     LANDMARKS.contains(&lower.as_str()) || stem(&lower) == "readme"
 }
 
+/// Whether a stem is that of a file that represents its folder.
+pub(crate) fn is_entry(stem: &str) -> bool {
+    matches!(stem, "__init__" | "index" | "mod" | "lib")
+}
+
+/// Whether a path is a test.
+pub(crate) fn is_test(path: &str) -> bool {
+    const FOLDERS: [&str; 8] = ["test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "e2e"];
+    folders(path).any(|folder| FOLDERS.contains(&folder.to_ascii_lowercase().as_str())) || is_test_name(path)
+}
+
 /// Whether a path is a test, an example, documentation or vendored code.
 pub(crate) fn is_peripheral(path: &str) -> bool {
     let is_peripheral =
@@ -51,13 +62,20 @@ pub(crate) fn is_peripheral(path: &str) -> bool {
         return true;
     }
     let name = file_name(path);
-    let stem = stem(path);
+    is_test_name(path) || [".min.", ".d.ts", "_pb2.py", ".pb.go"].iter().any(|mark| name.contains(mark))
+}
+
+/// Whether the file name is that of a test.
+fn is_test_name(path: &str) -> bool {
+    let (name, stem) = (file_name(path), stem(path));
     let marks = ["_test", "_tests", "_spec", "-test", "-spec"];
+    let is_class =
+        [".java", ".kt", ".cs", ".php", ".swift", ".scala"].iter().any(|extension| name.ends_with(extension));
     stem.starts_with("test_")
         || marks.iter().any(|mark| stem.ends_with(mark))
-        || [".test.", ".spec.", ".min.", ".d.ts", "_pb2.py", ".pb.go"].iter().any(|mark| name.contains(mark))
+        || [".test.", ".spec."].iter().any(|mark| name.contains(mark))
         || matches!(stem, "tests" | "conftest")
-        || (name.ends_with(".java") && stem.ends_with("Test"))
+        || (is_class && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec")))
 }
 
 #[cfg(test)]

@@ -3,15 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
+
+use super::explanation::Contribution;
+use super::features::{FileFeature, SymbolFeatures, SymbolRow, file_odds};
 use super::graph::TagGraph;
 use super::index::MapIndex;
+use super::named::{Named, Resolver};
 use super::pagerank::{PageRank, pagerank};
 use super::plan::Gains;
 use super::request::{MapRequest, symbols_chosen};
-use super::score::Scores;
+use super::score::{Scores, row_contributions, row_odds, symbol_rows};
 use super::seed::Seeds;
 use super::weights::Weights;
-use crate::lexical::{PackedTerms, Query, Relevance};
+use crate::lexical::{FileText, Message, Query, Relevance, Term, each_word};
+
+/// Maximum number of nested containers that are named.
+const MAX_CONTAINERS: usize = 8;
 
 /// Range of the logarithm of the PageRank that is distinguished. Files below it have a prominence of 0.
 const PROMINENCE_RANGE: f64 = 14.0;
@@ -31,6 +39,9 @@ pub struct Ranking {
     pub(crate) banned_symbols: BTreeSet<u32>,
     pub(crate) query: Query,
     pub(crate) relevance: Relevance,
+    pub(crate) named: Named,
+    /// Whether the subject of the request is a test.
+    pub(crate) asks_for_tests: bool,
     pub(crate) seeds: Seeds,
     pub(crate) weights: Weights,
     /// Computed at the first use: with a request, only explanations and questions need it.
@@ -39,13 +50,22 @@ pub struct Ranking {
     pub(crate) scores: Scores,
 }
 
+/// A definition with its log-odds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankedDefinition {
+    /// The file.
+    pub file: u32,
+    /// The definition, by index in the file.
+    pub definition: u32,
+    /// Higher is better. Comparable only within one ranking.
+    pub odds: f64,
+}
+
 /// The rank by references.
 #[derive(Debug, Default)]
 pub(crate) struct ReferenceRanks {
     /// PageRank by file.
     pub(crate) files: Vec<f64>,
-    /// PageRank by file.
-    /// By symbol: its share of the rank of the files that reference it.
     /// By symbol: its part of the rank of the files that reference it.
     pub(crate) symbols: Vec<f64>,
 }
@@ -62,9 +82,12 @@ impl Ranking {
             listed
         };
         let (chat, banned) = (listed(&request.chat_files), listed(&request.banned));
-        let query = query(request);
-        let relevance = relevance(index, &query);
-        let seeds = Seeds::new(graph, &chat, request, &relevance, weights);
+        let message = message(request);
+        let query = Query::of_message(&message);
+        let relevance = relevance(graph, &query);
+        let given = (&request.mentioned_files[..], &request.mentioned_idents[..]);
+        let named = Resolver::resolve(index, graph.all_definitions(), &message, given);
+        let seeds = Seeds::new(graph, &chat, &named, &relevance, weights);
         let mut ranking = Self {
             graph: Arc::clone(graph),
             hidden: chat.iter().zip(&banned).map(|(chat, banned)| *chat || *banned).collect(),
@@ -72,8 +95,10 @@ impl Ranking {
             pinned_symbols: symbols_chosen(graph, &request.pinned),
             banned_symbols: symbols_chosen(graph, &request.banned),
             chat,
+            asks_for_tests: asks_for_tests(&message.title),
             query,
             relevance,
+            named,
             seeds,
             weights: weights.clone(),
             reference_ranks: OnceLock::new(),
@@ -113,6 +138,82 @@ impl Ranking {
         })
     }
 
+    /// The relevant definitions with their log-odds, best first.
+    pub fn symbols(&self) -> Vec<RankedDefinition> {
+        let ranked = |row: SymbolRow| RankedDefinition {
+            file: row.file,
+            definition: row.definition,
+            odds: row_odds(self, &row),
+        };
+        let mut all: Vec<RankedDefinition> = symbol_rows(self).into_par_iter().map(ranked).collect();
+        all.sort_by(|a, b| b.odds.total_cmp(&a.odds).then((a.file, a.definition).cmp(&(b.file, b.definition))));
+        all
+    }
+
+    /// The files by their scores for this request, best first.
+    pub fn ranked_files(&self) -> Vec<u32> {
+        super::plan::order(self)
+    }
+
+    /// The features of all files, by feature: the input of the weights.
+    pub fn file_features(&self) -> Vec<(FileFeature, Vec<f64>)> {
+        let mut all = Vec::new();
+        if self.is_requested() {
+            let edited = vec![0.0; self.index().len()];
+            file_odds(self, &edited, &mut |feature, values| all.push((feature, values.to_vec())));
+        }
+        all
+    }
+
+    /// The features of the definitions that can be relevant.
+    pub fn symbol_features(&self) -> Vec<SymbolRow> {
+        symbol_rows(self)
+    }
+
+    /// The contributions to the log-odds of a definition, strongest first.
+    pub fn definition_contributions(&self, file: u32, definition: u32) -> Vec<Contribution> {
+        let rows = SymbolFeatures::new(self, &self.scores.odds).of_file(file);
+        rows.iter().find(|row| row.definition == definition).map_or_else(Vec::new, |row| row_contributions(self, row))
+    }
+
+    /// The names of the types around a definition, joined by dots, outermost first; for a function inside of a function those around the
+    /// outer one.
+    pub fn container_path(&self, file: u32, definition: u32) -> Option<String> {
+        let all = self.graph.all_definitions();
+        let mut at = Some(all.of_file(file).start + definition);
+        let mut names = Vec::new();
+        while let Some(inner) = at {
+            let owner = all.type_of(self.index(), inner);
+            let name = |owner: u32| {
+                let (file, at) = all.location(owner);
+                self.index().definition(file, at).map(|entry| entry.name())
+            };
+            names.extend(owner.and_then(name).filter(|_| names.len() < MAX_CONTAINERS));
+            at = owner
+                .filter(|_| names.len() < MAX_CONTAINERS)
+                .or_else(|| all.parent(inner))
+                .filter(|&next| next != inner);
+        }
+        names.reverse();
+        (!names.is_empty()).then(|| names.join("."))
+    }
+
+    /// The files that define a name, sorted.
+    pub(crate) fn defining_files(&self, name: u32) -> &[u32] {
+        self.graph.defining_files(name)
+    }
+
+    /// The terms of the title.
+    pub(crate) fn title_terms(&self) -> BTreeSet<Term> {
+        self.query.terms.iter().filter(|term| term.counts[0] > 0.0).map(|term| term.term).collect()
+    }
+
+    /// The odds of the files that may be shown; negative infinity for the others.
+    pub(crate) fn shown(&self, odds: &[f64]) -> Vec<f64> {
+        let shown = |(odds, hidden): (&f64, &bool)| if *hidden { f64::NEG_INFINITY } else { *odds };
+        odds.iter().zip(&self.hidden).map(shown).collect()
+    }
+
     /// Files with their PageRank, highest first; ties keep path order.
     pub fn files(&self) -> Vec<(&str, f64)> {
         let files = self.index().files().iter().zip(&self.reference_ranks().files);
@@ -132,18 +233,31 @@ impl Ranking {
     }
 }
 
-/// The words of the request: those of the message and the names given by the caller.
-fn query(request: &MapRequest) -> Query {
-    let words = [request.message.as_str()];
-    let words: Vec<&str> = words.into_iter().chain(request.mentioned_idents.iter().map(String::as_str)).collect();
-    Query::new(&words.join(" "))
+/// The message of the request. The names given by the caller belong to its title.
+fn message(request: &MapRequest) -> Message {
+    let mut message = Message::new(&request.message);
+    for name in &request.mentioned_idents {
+        message.title.push(' ');
+        message.title.push_str(name);
+    }
+    message
+}
+
+fn asks_for_tests(title: &str) -> bool {
+    let mut asks = false;
+    each_word(title, |word| asks |= word == "test");
+    asks
 }
 
 /// The relevance of the files to the words of the request.
-fn relevance(index: &MapIndex, query: &Query) -> Relevance {
-    let terms = |file: u32| index.record(file).map(|record| record.terms()).unwrap_or_default();
-    let texts: Vec<(&str, PackedTerms<'_>)> =
-        (0u32..).zip(index.files()).map(|(at, file)| (file.path.as_ref(), terms(at))).collect();
+fn relevance(graph: &TagGraph, query: &Query) -> Relevance {
+    let (index, definitions) = (graph.index(), graph.all_definitions());
+    let text = |file: u32| FileText {
+        path: index.path(file),
+        terms: index.record(file).map(|record| record.terms()).unwrap_or_default(),
+        outer: definitions.outer(file),
+    };
+    let texts: Vec<FileText<'_>> = (0..index.len() as u32).map(text).collect();
     Relevance::new(query, &texts)
 }
 

@@ -1,19 +1,19 @@
-//! Scores files and symbols: by the evidence if there is a request, else by references.
+//! Scores files and symbols: by their features if there is a request, else by references.
 
 use std::collections::BTreeSet;
 
+use rayon::prelude::*;
 use rhumb_syntax::SymbolKind;
 
 use super::evidence::{self, SymbolEvidence};
 use super::explanation::Contribution;
+use super::features::{FileFeature, SymbolFeature, SymbolFeatures, SymbolRow, file_odds};
 use super::index::IndexedDefinition;
 use super::path;
 use super::ranking::Ranking;
 use super::request::MapRequest;
-use crate::lexical::FileRelevance;
+use crate::lexical::{FileRelevance, UnitRelevance};
 
-/// Number of leaders: files whose neighbours and co-changed files get evidence.
-const MAX_LEADERS: usize = 12;
 /// Minimum absolute weight of a contribution that is reported.
 const MIN_CONTRIBUTION: f64 = 0.005;
 
@@ -24,9 +24,10 @@ pub(crate) struct Scores {
     pub(crate) requested: bool,
     /// By file, not negative. With a request: the file's share of the odds of all files.
     pub(crate) files: Vec<f64>,
-    /// Score of the best passage of the repository.
-    best_passage: f64,
-    pub(crate) asks_for_tests: bool,
+    /// With a request: the log-odds of each file, negative infinity for hidden ones.
+    pub(crate) odds: Vec<f64>,
+    /// Highest score of a definition of the repository.
+    best_unit: f64,
     /// Names that the files of the chat reference.
     from_chat: BTreeSet<u32>,
     /// By file: 1 if it has uncommitted changes, else 0.
@@ -37,19 +38,16 @@ impl Scores {
     /// Scores the files of a ranking whose other fields are complete.
     pub(crate) fn new(ranking: &Ranking, request: &MapRequest) -> Self {
         let requested = is_requested(ranking);
-        let asks_for_tests = request.message.to_lowercase().contains("test");
         let edited = among(ranking, &request.edited);
-        let files = if requested {
-            evidence::odds_shares(&shown(ranking, &requested_odds(ranking, &edited, asks_for_tests, &mut |_, _| {})))
-        } else {
-            unrequested_files(ranking, &edited, &mut |_, _| {})
-        };
+        let odds = if requested { ranking.shown(&file_odds(ranking, &edited, &mut |_, _| {})) } else { Vec::new() };
+        let files =
+            if requested { evidence::odds_shares(&odds) } else { unrequested_files(ranking, &edited, &mut |_, _| {}) };
         let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
         Self {
             requested,
             files,
-            best_passage: ranking.relevance.files.iter().map(|file| file.best).fold(f64::MIN_POSITIVE, f64::max),
-            asks_for_tests,
+            odds,
+            best_unit: ranking.relevance.files.iter().map(FileRelevance::best).fold(f64::MIN_POSITIVE, f64::max),
             from_chat: chat.flat_map(|file| ranking.index().references(file)).map(|uses| uses.name).collect(),
             edited,
         }
@@ -58,9 +56,9 @@ impl Scores {
 
 /// Whether the request is about any file.
 fn is_requested(ranking: &Ranking) -> bool {
-    let is_relevant = |file: &FileRelevance| file.best > 0.0 || file.path > 0.0;
-    let votes = ranking.seeds.file_votes.iter().chain(&ranking.seeds.symbol_votes);
-    ranking.relevance.files.iter().any(is_relevant) || votes.into_iter().any(|votes| *votes > 0.0)
+    let named = &ranking.named;
+    ranking.relevance.files.iter().any(FileRelevance::is_relevant)
+        || !(named.paths.is_empty() && named.definitions.is_empty())
 }
 
 /// Scores without a request: the rank by references, plus recent changes and changes together with the chat.
@@ -71,10 +69,10 @@ fn unrequested_files(ranking: &Ranking, edited: &[f64], record: &mut dyn FnMut(&
     let highest = ranks.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let mut scores: Vec<f64> = ranks.iter().map(|rank| rank / highest).collect();
     record("references to it", &scores);
-    let history = f64::from(u8::from(weights.file.with_chat > 0.0));
+    let history = f64::from(u8::from(weights.model.of_file(FileFeature::WithChat) > 0.0));
     evidence::add(&mut scores, history, &ranking.graph.commits().changed_with(&chat_files(ranking)));
     record("commits that changed it with the chat's files", &scores);
-    evidence::add(&mut scores, weights.file.edited, edited);
+    evidence::add(&mut scores, weights.model.of_file(FileFeature::Edited), edited);
     record("changes that are not committed", &scores);
     for (score, file) in scores.iter_mut().zip(ranking.index().files()) {
         *score *= if path::is_peripheral(&file.path) { weights.peripheral } else { 1.0 };
@@ -83,77 +81,59 @@ fn unrequested_files(ranking: &Ranking, edited: &[f64], record: &mut dyn FnMut(&
     scores
 }
 
-/// The log-odds of each file. Calls `record` with the sums after each kind of evidence.
-fn requested_odds(
-    ranking: &Ranking,
-    edited: &[f64],
-    asks_for_tests: bool,
-    record: &mut dyn FnMut(&'static str, &[f64]),
-) -> Vec<f64> {
-    let (weights, commits) = (&ranking.weights.file, ranking.graph.commits());
-    let mut odds = vec![0.0; ranking.chat.len()];
-    let [best, top_three, whole_file, path] = ranking.relevance.views();
-    evidence::add(&mut odds, weights.best, &best);
-    evidence::add(&mut odds, weights.top_three, &top_three);
-    evidence::add(&mut odds, weights.whole_file, &whole_file);
-    record("words of the message in its text", &odds);
-    evidence::add(&mut odds, weights.path, &path);
-    let prefix: Vec<f64> = ranking.relevance.files.iter().map(|file| file.prefix).collect();
-    evidence::add(&mut odds, weights.prefix, &prefix);
-    record("words of the message in its path", &odds);
-    if weights.prominence != 0.0 {
-        evidence::add(&mut odds, weights.prominence, ranking.prominence());
-    }
-    record("references to it", &odds);
-    evidence::add(&mut odds, weights.named, &named(ranking));
-    record("named in the message", &odds);
-    evidence::add(&mut odds, weights.edited, edited);
-    record("changes that are not committed", &odds);
-    evidence::add(&mut odds, weights.similar_commits, &commits.with_similar_subjects(&ranking.query));
-    record("commits with a message like this", &odds);
-    for (file, odds) in (0u32..).zip(&mut odds) {
-        *odds += of_its_kind(ranking, file, asks_for_tests);
-    }
-    record("its kind: a test, an example, no code", &odds);
-    let (chat, leaders) = (chat_files(ranking), evidence::leaders(&shown(ranking, &odds), MAX_LEADERS));
-    evidence::add(&mut odds, weights.with_leaders, &commits.changed_with(&leaders));
-    evidence::add(&mut odds, weights.with_chat, &commits.changed_with(&chat));
-    record(
-        label(
-            &chat,
-            ["commits that changed it with the best matches", "commits that changed it with the chat's files"],
-        ),
-        &odds,
-    );
-    let (weight, start) = if chat.is_empty() { (weights.near_leaders, &leaders) } else { (weights.near_chat, &chat) };
-    if weight != 0.0 {
-        evidence::add(&mut odds, weight, &ranking.graph.neighbourhood(&ranking.weights).near(start));
-        record(
-            label(&chat, ["references between it and the best matches", "references between it and the chat's files"]),
-            &odds,
-        );
-    }
-    odds
-}
-
-/// The label for a chat without files or with files.
-fn label(chat: &[(u32, f64)], [without, with]: [&'static str; 2]) -> &'static str {
-    if chat.is_empty() { without } else { with }
-}
-
 /// The contributions to the score of a file, strongest first: in log-odds with a request, else as shares of the highest rank.
 pub(crate) fn contributions(ranking: &Ranking, file: u32) -> Vec<Contribution> {
-    let (mut contributions, mut before) = (Vec::new(), 0.0);
-    let mut record = |label, sums: &[f64]| {
-        let now = sums.get(file as usize).copied().unwrap_or(0.0);
-        contributions.push(Contribution { label, weight: now - before });
-        before = now;
-    };
     let scores = &ranking.scores;
+    let of_file = |values: &[f64]| values.get(file as usize).copied().unwrap_or(0.0);
+    let mut contributions = Vec::new();
     if scores.requested {
-        requested_odds(ranking, &scores.edited, scores.asks_for_tests, &mut record);
+        let mut each = |feature: FileFeature, values: &[f64]| {
+            add_contribution(
+                &mut contributions,
+                feature.label(),
+                ranking.weights.model.of_file(feature) * of_file(values),
+            );
+        };
+        file_odds(ranking, &scores.edited, &mut each);
     } else {
+        let mut before = 0.0;
+        let mut record = |label, sums: &[f64]| {
+            add_contribution(&mut contributions, label, of_file(sums) - before);
+            before = of_file(sums);
+        };
         unrequested_files(ranking, &scores.edited, &mut record);
+    }
+    strongest_first(contributions)
+}
+
+/// Adds to the contribution of a label.
+fn add_contribution(contributions: &mut Vec<Contribution>, label: &'static str, weight: f64) {
+    match contributions.iter_mut().find(|contribution| contribution.label == label) {
+        Some(contribution) => contribution.weight += weight,
+        None => contributions.push(Contribution { label, weight }),
+    }
+}
+
+/// The definitions that can be relevant, with their features. Empty without a request.
+pub(crate) fn symbol_rows(ranking: &Ranking) -> Vec<SymbolRow> {
+    if !ranking.scores.requested {
+        return Vec::new();
+    }
+    let features = SymbolFeatures::new(ranking, &ranking.scores.odds);
+    features.files().into_par_iter().flat_map_iter(|file| features.of_file(file)).collect()
+}
+
+/// The log-odds of a definition.
+pub(crate) fn row_odds(ranking: &Ranking, row: &SymbolRow) -> f64 {
+    row.values.iter().zip(&ranking.weights.model.symbol).map(|(value, weight)| value * weight).sum()
+}
+
+/// The contributions to the log-odds of a definition, strongest first.
+pub(crate) fn row_contributions(ranking: &Ranking, row: &SymbolRow) -> Vec<Contribution> {
+    let mut contributions = Vec::new();
+    for feature in SymbolFeature::ALL {
+        let weight = ranking.weights.model.symbol[feature as usize] * row.values[feature as usize];
+        add_contribution(&mut contributions, feature.label(), weight);
     }
     strongest_first(contributions)
 }
@@ -163,38 +143,6 @@ fn strongest_first(mut contributions: Vec<Contribution>) -> Vec<Contribution> {
     contributions.retain(|contribution| contribution.weight.abs() >= MIN_CONTRIBUTION);
     contributions.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
     contributions
-}
-
-/// The log-odds for peripheral files and files without code. Files that the request names are exempt.
-fn of_its_kind(ranking: &Ranking, file: u32, asks_for_tests: bool) -> f64 {
-    if ranking.seeds.file_votes[file as usize] > 0.0 {
-        return 0.0;
-    }
-    let path = ranking.index().path(file);
-    let mut odds = 0.0;
-    if path::is_peripheral(path) && !asks_for_tests {
-        odds += ranking.weights.file.peripheral;
-    }
-    let holds_code = ranking.index().definitions(file).any(|entry| is_code(entry.kind()));
-    if !holds_code && !path::is_landmark(path) {
-        odds += ranking.weights.file.no_code;
-    }
-    odds
-}
-
-/// The votes for each file and its definitions.
-fn named(ranking: &Ranking) -> Vec<f64> {
-    let mut named = ranking.seeds.file_votes.clone();
-    for (symbol, votes) in ranking.graph.symbols().iter().zip(&ranking.seeds.symbol_votes) {
-        named[symbol.file as usize] += votes;
-    }
-    named
-}
-
-/// The odds of the files that may be shown; negative infinity for the others.
-fn shown(ranking: &Ranking, odds: &[f64]) -> Vec<f64> {
-    let shown = |(odds, hidden): (&f64, &bool)| if *hidden { f64::NEG_INFINITY } else { *odds };
-    odds.iter().zip(&ranking.hidden).map(shown).collect()
 }
 
 fn chat_files(ranking: &Ranking) -> Vec<(u32, f64)> {
@@ -252,17 +200,17 @@ impl Ranking {
     /// The evidence for the definitions of a file, in source order.
     fn symbol_evidence(&self, file: u32) -> Vec<SymbolEvidence> {
         let symbols = self.graph.symbols_of(file);
-        let passages = self.passage_scores(file, symbols.len());
-        let best_here = passages.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let evidence = |((entry, &symbol), passage): ((IndexedDefinition<'_>, &u32), &f64)| SymbolEvidence {
-            passage: passage / self.scores.best_passage,
-            passage_in_file: passage / best_here,
+        let totals = self.unit_scores(file, symbols.len());
+        let best_here = totals.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let evidence = |((entry, &symbol), total): ((IndexedDefinition<'_>, &u32), &f64)| SymbolEvidence {
+            passage: total / self.scores.best_unit,
+            passage_in_file: total / best_here,
             lines: entry.end_line().saturating_sub(entry.line()),
-            minor: is_value(entry.kind()) || (!self.scores.asks_for_tests && is_test(entry)),
+            minor: is_value(entry.kind()) || (!self.asks_for_tests && is_test(entry)),
             from_chat: self.chat_use(symbol),
             votes: self.seeds.symbol_votes[symbol as usize],
         };
-        self.index().definitions(file).zip(symbols).zip(&passages).map(evidence).collect()
+        self.index().definitions(file).zip(symbols).zip(&totals).map(evidence).collect()
     }
 
     /// References from the chat to a symbol: 1 divided by the number of files that define its name.
@@ -271,16 +219,12 @@ impl Ranking {
         if self.scores.from_chat.contains(&name) { 1.0 / self.graph.definers(name).len() as f64 } else { 0.0 }
     }
 
-    /// The score of the best passage of each definition.
-    fn passage_scores(&self, file: u32, definitions: usize) -> Vec<f64> {
+    /// The score of each definition for the words of the request.
+    fn unit_scores(&self, file: u32, definitions: usize) -> Vec<f64> {
         let mut scores = vec![0.0f64; definitions];
-        let Some(terms) = self.index().record(file).map(|record| record.terms()) else {
-            return scores;
-        };
-        for &(passage, score) in self.relevance.files.get(file as usize).map_or(&[][..], |file| &file.passages) {
-            let definition = terms.passage(passage as usize).and_then(|passage| passage.definition);
-            if let Some(cell) = definition.and_then(|definition| scores.get_mut(definition as usize)) {
-                *cell = cell.max(score);
+        for unit in self.relevance.files.get(file as usize).map_or(&[][..], |file| &file.units) {
+            if let Some(cell) = unit.definition.and_then(|definition| scores.get_mut(definition as usize)) {
+                *cell = UnitRelevance::total(unit);
             }
         }
         scores
@@ -296,9 +240,4 @@ pub(crate) fn is_test(entry: IndexedDefinition<'_>) -> bool {
 /// Whether a kind is a field, constant or variable. Changes to values are made in functions and types.
 fn is_value(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Field | SymbolKind::Constant | SymbolKind::Variable)
-}
-
-/// Whether a kind is code, and not prose, markup or data.
-fn is_code(kind: SymbolKind) -> bool {
-    !matches!(kind, SymbolKind::Section | SymbolKind::Key | SymbolKind::Selector)
 }

@@ -1,6 +1,7 @@
 //! The weights of all signals. Those of the references are from aider's published repo map, adjusted by measurements on its releases.
 
-use super::evidence::{FileWeights, SymbolWeights};
+use super::evidence::SymbolWeights;
+use super::features::{self, LinearModel};
 use super::plan::Gains;
 
 /// The signals that [`Weights::without`] can remove, to measure the value of each.
@@ -35,8 +36,8 @@ pub struct Weights {
     pub peripheral: f64,
     /// Whether imports select the definer of a reference, and are edges of the neighbourhood.
     pub imports: bool,
-    /// With a request: weights of the evidence for a file.
-    pub file: FileWeights,
+    /// With a request: weights of the features of files and of definitions.
+    pub model: LinearModel,
     /// With a request: weights of the evidence for a symbol.
     pub symbol: SymbolWeights,
     /// With a request: gains of paths, names and lines.
@@ -61,7 +62,7 @@ impl Weights {
             landmark: 0.0,
             peripheral: 1.0,
             imports: true,
-            file: FileWeights::default(),
+            model: LinearModel::default(),
             symbol: SymbolWeights::default(),
             asked: Gains { path: 3.0, name: 1.0, line: 1.0 },
             unasked: Gains { path: 0.2, name: 0.2, line: 1.0 },
@@ -70,27 +71,20 @@ impl Weights {
 
     /// Removes one of [`SIGNALS`] from these weights. An unknown name has no effect.
     pub fn without(mut self, signal: &str) -> Self {
-        let (file, symbol) = (&mut self.file, &mut self.symbol);
-        let removed: &mut [&mut f64] = match signal {
-            "request" => &mut [
-                &mut file.best,
-                &mut file.top_three,
-                &mut file.whole_file,
-                &mut file.path,
-                &mut file.named,
-                &mut file.similar_commits,
-                &mut symbol.passage,
-                &mut symbol.passage_in_file,
-                &mut symbol.votes,
-            ],
-            "history" => &mut [&mut file.similar_commits, &mut file.with_leaders, &mut file.with_chat],
-            "graph" => &mut [&mut file.prominence, &mut file.near_leaders, &mut file.near_chat, &mut symbol.from_chat],
-            "paths" => &mut [&mut file.path, &mut file.prefix],
-            "aside" => &mut [&mut file.peripheral, &mut file.no_code],
-            "chat" => &mut [&mut file.with_chat, &mut file.near_chat, &mut symbol.from_chat],
-            "lengths" => &mut [&mut symbol.length],
-            _ => &mut [],
+        let symbol = &mut self.symbol;
+        let (labels, removed): (&[&str], &mut [&mut f64]) = match signal {
+            "request" => {
+                (&features::OF_REQUEST, &mut [&mut symbol.passage, &mut symbol.passage_in_file, &mut symbol.votes])
+            }
+            "history" => (&features::OF_HISTORY, &mut []),
+            "graph" => (&features::OF_GRAPH, &mut [&mut symbol.from_chat]),
+            "paths" => (&features::OF_PATHS, &mut []),
+            "aside" => (&features::OF_KIND, &mut []),
+            "chat" => (&features::OF_CHAT, &mut [&mut symbol.from_chat]),
+            "lengths" => (&features::OF_SIZE, &mut [&mut symbol.length]),
+            _ => (&[], &mut []),
         };
+        self.model.remove(labels);
         removed.iter_mut().for_each(|weight| **weight = 0.0);
         self.imports &= signal != "imports";
         self

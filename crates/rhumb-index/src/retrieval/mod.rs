@@ -1,6 +1,7 @@
 //! Retrieval: the passages of a repository that answer a question.
 //!
-//! 1. [`search()`] ranks the files as for a map, with other weights, and takes the best passages of each. It uses the index of the map.
+//! 1. [`CodeSearch`] ranks files and definitions with the features of the map, and lists files, definitions or passages. It uses the index
+//!    of the map.
 //! 2. Optionally a vector search ([`VectorIndex`], over [`embedding_texts`]) is fused with it ([`fused`]), and a model expands the
 //!    question or reranks the hits.
 //! 3. [`Passages`] widens the hits to [`chunks`], adds definitions that are one reference away ([`References`]), and renders the best that
@@ -26,7 +27,7 @@ pub use model_reply::{
 pub use passages::{Passage, Passages, numbered, related_text};
 pub use references::{DefinitionAt, EnclosingDefinition, References, Related, Relation, Usage};
 pub use search::{
-    Hit, Question, QuestionKind, SearchExplanation, SearchWeights, definitions_first, question_words, search,
+    CodeSearch, FileHit, Hit, Question, QuestionKind, SearchWeights, definitions_first, question_words, search,
 };
 pub use source::{CodeLocation, SourceFile, SourceFiles};
 pub use vectors::{Neighbour, QuantizedVector, VectorIndex};

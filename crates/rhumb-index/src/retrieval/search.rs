@@ -8,7 +8,7 @@ use regex::Regex;
 use rhumb_syntax::SymbolKind;
 
 use crate::lexical::{Passage, each_word, is_stop_word};
-use crate::repo_map::{Contribution, FileWeights, MapRequest, Ranking, TagGraph, Weights, is_test};
+use crate::repo_map::{Contribution, MapRequest, RankedDefinition, Ranking, TagGraph, Weights, is_test};
 
 /// Number of files whose passages are scored, per requested hit.
 const FILES_PER_HIT: usize = 3;
@@ -19,28 +19,134 @@ const BASE_SCORE: f64 = 0.1;
 /// Additional score of the definition of a requested name, relative to the best passage of its file.
 const DEFINITION_BONUS: f64 = 2.0;
 
+/// A search in an index: ranks once, and lists files, definitions or passages.
+#[derive(Debug)]
+pub struct CodeSearch<'q> {
+    question: &'q Question,
+    ranking: Ranking,
+    weights: &'q SearchWeights,
+}
+
+/// A file of a search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileHit {
+    /// Path relative to the root, with `/`.
+    pub path: Arc<str>,
+    /// The number of the file in the index.
+    pub file: u32,
+    /// Higher is better: the file's share of the odds of all files.
+    pub score: f64,
+}
+
+impl<'q> CodeSearch<'q> {
+    /// Ranks the files of a graph for a question.
+    pub fn new(graph: &Arc<TagGraph>, question: &'q Question, weights: &'q SearchWeights) -> Self {
+        Self { question, ranking: Ranking::new(graph, &request(question), &weights.map), weights }
+    }
+
+    /// The best files, best first; empty if none is relevant.
+    pub fn files(&self) -> Vec<FileHit> {
+        let mut files: Vec<(u32, f64)> = self.ranked_files();
+        files.truncate(self.question.limit);
+        let hit = |(file, score): (u32, f64)| FileHit { path: path(&self.ranking, file), file, score };
+        files.into_iter().map(hit).collect()
+    }
+
+    /// The best definitions, best first; empty if none is relevant. Of definitions with the same path, container and name only the best
+    /// is listed.
+    pub fn symbols(&self) -> Vec<Hit> {
+        let mut rows = self.ranking.symbols();
+        let name = self.question.name();
+        let entry = |row: &RankedDefinition| self.ranking.index().definition(row.file, row.definition);
+        let is_named = |row: &RankedDefinition| name.is_some() && entry(row).map(|entry| entry.name()) == name;
+        // A stable sort: the best first, unless the question is a name.
+        rows.sort_by_key(|row| !is_named(row));
+        let mut listed = BTreeSet::new();
+        let mut hits = Vec::new();
+        for row in rows {
+            if hits.len() >= self.question.limit {
+                break;
+            }
+            let Some(entry) = entry(&row) else { continue };
+            let container = self.ranking.container_path(row.file, row.definition);
+            if listed.insert((row.file, container.clone(), entry.name())) {
+                hits.push(Hit {
+                    path: path(&self.ranking, row.file),
+                    file: row.file,
+                    definition: Some(row.definition),
+                    line: entry.line(),
+                    end_line: entry.end_line().max(entry.line()),
+                    symbol: Some(entry.name().to_owned()),
+                    kind: Some(entry.kind()),
+                    container,
+                    signature: entry.signature().to_owned(),
+                    score: row.odds,
+                });
+            }
+        }
+        hits
+    }
+
+    /// The best passages, best first; empty if none is relevant.
+    pub fn passages(&self) -> Vec<Hit> {
+        let (question, index) = (self.question, self.ranking.index());
+        let mut files = self.ranked_files();
+        files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
+        let defining = question.name().and_then(|name| index.name_number(name));
+        if files.is_empty() {
+            return Vec::new();
+        }
+        for file in defining.into_iter().flat_map(|name| self.ranking.defining_files(name)).take(question.limit) {
+            if files.iter().all(|(known, _)| known != file) {
+                files.push((*file, self.ranking.scores.files.get(*file as usize).copied().unwrap_or(0.0)));
+            }
+        }
+        let named = question.names();
+        let mut hits: Vec<Hit> =
+            files.iter().flat_map(|&file| of_file(&self.ranking, file, &named, self.weights)).collect();
+        definitions_first(question, &mut hits);
+        hits.truncate(question.limit);
+        hits
+    }
+
+    /// The files with their shares, best first.
+    fn ranked_files(&self) -> Vec<(u32, f64)> {
+        if !self.ranking.is_requested() {
+            return Vec::new();
+        }
+        let mut files: Vec<(u32, f64)> = (0u32..).zip(self.ranking.scores.files.iter().copied()).collect();
+        files.retain(|(_, share)| *share > 0.0);
+        files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        files
+    }
+
+    /// The contributions to the score of a file, in log-odds, strongest first.
+    pub fn file_contributions(&self, file: u32) -> Vec<Contribution> {
+        self.ranking.contributions(file)
+    }
+
+    /// The contributions to the score of a definition, in log-odds, strongest first.
+    pub fn symbol_contributions(&self, file: u32, definition: u32) -> Vec<Contribution> {
+        self.ranking.definition_contributions(file, definition)
+    }
+
+    /// The words of the question that occur in a text, as stems.
+    pub fn words_in(&self, text: &str) -> Vec<String> {
+        let mut there = BTreeSet::new();
+        each_word(text, |word| {
+            there.insert(word.to_owned());
+        });
+        question_words(&self.question.text).into_iter().filter(|word| there.contains(word)).collect()
+    }
+}
+
 /// The best passages for a question, best first; empty if none is relevant.
 pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Vec<Hit> {
-    let request = request(question);
-    let ranking = Ranking::new(graph, &request, &weights.map);
-    if !ranking.is_requested() {
-        return Vec::new();
-    }
-    let mut files: Vec<(u32, f64)> = (0u32..).zip(ranking.scores.files.iter().copied()).collect();
-    files.retain(|(_, share)| *share > 0.0);
-    files.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
-    let defining = question.name().and_then(|name| graph.index().name_number(name));
-    for file in defining.into_iter().flat_map(|name| graph.defining_files(name)).take(question.limit) {
-        if files.iter().all(|(known, _)| known != file) {
-            files.push((*file, ranking.scores.files.get(*file as usize).copied().unwrap_or(0.0)));
-        }
-    }
-    let named = question.names();
-    let mut hits: Vec<Hit> = files.iter().flat_map(|&file| of_file(&ranking, file, &named, weights)).collect();
-    definitions_first(question, &mut hits);
-    hits.truncate(question.limit);
-    hits
+    CodeSearch::new(graph, question, weights).passages()
+}
+
+fn path(ranking: &Ranking, file: u32) -> Arc<str> {
+    ranking.index().files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path))
 }
 
 /// Sorts hits by score. If the question is a name, its definitions come first.
@@ -90,7 +196,7 @@ fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[&str], weights
         let is_first = passage.definition != seen;
         seen = passage.definition;
         let defines = is_first && entry.is_some_and(|entry| named.contains(&entry.name()));
-        let is_test = !ranking.scores.asks_for_tests && entry.is_some_and(is_test);
+        let is_test = !ranking.asks_for_tests && entry.is_some_and(is_test);
         let score = score + if defines { DEFINITION_BONUS } else { 0.0 };
         passages.push((passage, if is_test { score * weights.test } else { score }));
     }
@@ -110,7 +216,7 @@ fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
     let index = ranking.index();
     let entry = passage.definition.and_then(|definition| index.definition(file, definition));
     Hit {
-        path: index.files().get(file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.path)),
+        path: path(ranking, file),
         file,
         definition: passage.definition,
         line: passage.line,
@@ -177,8 +283,7 @@ impl Default for SearchWeights {
     /// The weights of the map, fitted on commits, plus two signals that questions need. These were fitted on public questions about nine
     /// repositories (leave-one-out) and validated on commits of three others.
     fn default() -> Self {
-        let file = FileWeights { prefix: 2.0, prominence: 1.5, ..FileWeights::default() };
-        Self { map: Weights { file, ..Weights::default() }, next_of_a_file: 0.12, test: 0.3 }
+        Self { map: Weights::default(), next_of_a_file: 0.12, test: 0.3 }
     }
 }
 
@@ -187,37 +292,6 @@ impl SearchWeights {
     #[must_use]
     pub fn without(self, signal: &str) -> Self {
         Self { map: self.map.without(signal), ..self }
-    }
-}
-
-/// Explains the hits of a question: the contributions to the scores of files, and the matching words.
-#[derive(Debug)]
-pub struct SearchExplanation {
-    ranking: Ranking,
-    /// The stems of the question's words, without stop words, in order.
-    words: Vec<String>,
-}
-
-impl SearchExplanation {
-    /// Ranks the files as the search does.
-    pub fn new(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Self {
-        Self { ranking: Ranking::new(graph, &request(question), &weights.map), words: question_words(&question.text) }
-    }
-
-    /// The contributions to the score of a file of the index, in log-odds, strongest first.
-    pub fn contributions(&self, file: u32) -> Vec<Contribution> {
-        self.ranking.contributions(file)
-    }
-
-    /// The words of the question that occur in a text, as stems.
-    pub fn words_in(&self, text: &str) -> Vec<&str> {
-        let mut there = BTreeSet::new();
-        each_word(text, |word| {
-            if self.words.iter().any(|word_of_question| word_of_question == word) {
-                there.insert(word.to_owned());
-            }
-        });
-        self.words.iter().filter(|word| there.contains(*word)).map(String::as_str).collect()
     }
 }
 
@@ -368,6 +442,23 @@ mod tests {
             assert_eq!((hits[0].symbol.as_deref(), hits[0].line), (Some("Gate"), 4), "{:?}", hits[0]);
             assert!(hits.len() <= limit && hits.is_sorted_by(|one, other| one.score >= other.score));
         }
+    }
+
+    #[test]
+    fn definitions_are_listed_with_their_types() {
+        let source = "class Port:\n    class Gate:\n        def lift(self):\n            def hook():\n                return self.weight\n            return hook\n\n\ndef lower(gate):\n    return gate.weight\n";
+        let graph = graph(&[("port.py".into(), source.into()), ("other.py".into(), "def other():\n    pass\n".into())]);
+        let question = Question::new("Lift the gate by its weight\n\nIt does not lift.", 10);
+        let weights = SearchWeights::default();
+        let search = CodeSearch::new(&graph, &question, &weights);
+        let names: Vec<(Option<String>, String)> =
+            search.symbols().into_iter().map(|hit| (hit.container, hit.symbol.unwrap())).collect();
+        let has =
+            |container: Option<&str>, name: &str| names.contains(&(container.map(str::to_owned), name.to_owned()));
+        assert!(has(Some("Port.Gate"), "lift") && has(Some("Port.Gate"), "hook") && has(None, "lower"), "{names:?}");
+        assert_eq!(names[0].1, "lift", "{names:?}");
+        assert_eq!(&*search.files()[0].path, "port.py");
+        assert!(!search.symbol_contributions(1, 2).is_empty());
     }
 
     #[test]

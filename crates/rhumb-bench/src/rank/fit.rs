@@ -1,0 +1,285 @@
+//! `rank fit`: fits the weights, measures them on repositories that they were not fitted on, and prints the table for the library.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+
+use rhumb::error::UserError;
+use rhumb::headless::print;
+use rhumb_index::repo_map::{FileFeature, LinearModel, SymbolFeature};
+
+use super::features::{CaseFeatures, FILE_FEATURES, SYMBOL_FEATURES, parse};
+use super::logit::{Choice, Fit};
+use super::{machine, usage};
+use crate::args::RankFitArgs;
+
+/// Minimum logarithm of the share of a file.
+const MIN_LOG_SHARE: f64 = -12.0;
+
+pub(super) fn command(args: &RankFitArgs) -> Result<u8, UserError> {
+    let mut cases = Vec::new();
+    let mut files: Vec<_> =
+        fs::read_dir(&args.features).map_err(machine)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "features"));
+    files.sort();
+    for path in files {
+        let bytes = fs::read(&path).map_err(machine)?;
+        cases.extend(parse(&bytes).ok_or_else(|| {
+            usage(format!("{} is damaged or has other features: write it again with rank features", path.display()))
+        })?);
+    }
+    if cases.is_empty() {
+        return Err(usage(format!("there are no features in {}", args.features.display())));
+    }
+    let used = Used::without(&args.without);
+    let scores =
+        if args.current { Scores::current(&mut cases) } else { Scores::crossed(&mut cases, args.folds.get(), &used) };
+    print(&scores.report(&cases))?;
+    if let Some(path) = &args.table {
+        put_file_odds(&mut cases, &scores.files);
+        fs::write(path, table(&cases, &used)).map_err(machine)?;
+    }
+    Ok(0)
+}
+
+/// Which features are used.
+struct Used {
+    file: [bool; FILE_FEATURES],
+    symbol: [bool; SYMBOL_FEATURES],
+}
+
+impl Used {
+    /// All features but those whose label or name is in `labels`.
+    fn without(labels: &[String]) -> Self {
+        let kept = |label: &str, name: &str| !labels.iter().any(|left_out| left_out == label || left_out == name);
+        Self {
+            // Not in the data: only a running session has uncommitted changes.
+            file: FileFeature::ALL
+                .map(|feature| feature != FileFeature::Edited && kept(feature.label(), feature.name())),
+            symbol: SymbolFeature::ALL.map(|feature| kept(feature.label(), feature.name())),
+        }
+    }
+}
+
+fn file_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
+    let choice = |case: &CaseFeatures| Choice {
+        rows: case.files.iter().map(|file| file.values.iter().map(|value| f64::from(*value)).collect()).collect(),
+        chosen: case.files.iter().map(|file| file.is_gold).collect(),
+    };
+    cases.map(choice).collect()
+}
+
+fn symbol_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
+    let choice = |case: &CaseFeatures| Choice {
+        rows: case.symbols.iter().map(|symbol| symbol.values.iter().map(|value| f64::from(*value)).collect()).collect(),
+        chosen: case.symbols.iter().map(|symbol| symbol.is_gold).collect(),
+    };
+    cases.map(choice).collect()
+}
+
+/// Sets the features of definitions that come from the odds of their files.
+fn put_file_odds(cases: &mut [CaseFeatures], odds: &[Vec<f64>]) {
+    for (case, odds) in cases.iter_mut().zip(odds) {
+        let order = order(odds);
+        let mut positions = vec![0usize; odds.len()];
+        order.iter().enumerate().for_each(|(position, &file)| positions[file] = position);
+        let highest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let total = odds.iter().map(|odds| (odds - highest).exp()).sum::<f64>().ln();
+        for symbol in &mut case.symbols {
+            let (share, position) = match odds.get(symbol.file as usize) {
+                Some(odds) => ((odds - highest - total).max(MIN_LOG_SHARE), positions[symbol.file as usize]),
+                None => (MIN_LOG_SHARE, odds.len()),
+            };
+            symbol.values[SymbolFeature::FileShare as usize] = share as f32;
+            symbol.values[SymbolFeature::FileRank as usize] = (position as f64).ln_1p() as f32;
+        }
+    }
+}
+
+fn order(odds: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..odds.len()).collect();
+    order.sort_by(|&a, &b| odds[b].total_cmp(&odds[a]).then(a.cmp(&b)));
+    order
+}
+
+/// The log-odds of the candidates of each case.
+struct Scores {
+    files: Vec<Vec<f64>>,
+    symbols: Vec<Vec<f64>>,
+}
+
+impl Scores {
+    /// By the weights of the library.
+    fn current(cases: &mut [CaseFeatures]) -> Self {
+        let model = LinearModel::default();
+        let fit = |weights: &[f64]| Fit { weights: weights.to_vec(), errors: Vec::new() };
+        let files = odds(&file_choices(cases.iter()), &fit(&model.file));
+        put_file_odds(cases, &files);
+        let symbols = odds(&symbol_choices(cases.iter()), &fit(&model.symbol));
+        Self { files, symbols }
+    }
+
+    /// By weights that were fitted on other repositories: these are divided into `folds` groups.
+    fn crossed(cases: &mut [CaseFeatures], folds: usize, used: &Used) -> Self {
+        let repositories: BTreeSet<String> = cases.iter().map(|case| case.repository.clone()).collect();
+        let fold: BTreeMap<String, usize> = repositories.into_iter().zip((0..folds).cycle()).collect();
+        let of_case: Vec<usize> = cases.iter().map(|case| fold[&case.repository]).collect();
+        let crossed = |choices: &[Choice], used: &[bool]| {
+            let mut scores = vec![Vec::new(); choices.len()];
+            for fold in 0..folds {
+                let others: Vec<Choice> = choices
+                    .iter()
+                    .zip(&of_case)
+                    .filter(|(_, of_case)| **of_case != fold)
+                    .map(|(choice, _)| choice.clone())
+                    .collect();
+                let fit = Fit::new(&others, used);
+                for (at, choice) in choices.iter().enumerate().filter(|(at, _)| of_case[*at] == fold) {
+                    scores[at] = choice.rows.iter().map(|row| fit.odds(row)).collect();
+                }
+            }
+            scores
+        };
+        let files = crossed(&file_choices(cases.iter()), &used.file);
+        put_file_odds(cases, &files);
+        let symbols = crossed(&symbol_choices(cases.iter()), &used.symbol);
+        Self { files, symbols }
+    }
+
+    /// The accuracy by group and by repository.
+    fn report(&self, cases: &[CaseFeatures]) -> String {
+        let mut rows: BTreeMap<(u8, String), Accuracy> = BTreeMap::new();
+        for (at, case) in cases.iter().enumerate().filter(|(_, case)| !case.has_chat) {
+            let accuracy = Accuracy::of(case, &self.files[at], &self.symbols[at]);
+            let kind = if case.group == "issue" { "all issues" } else { "all commits" };
+            for (level, name) in [(0, kind), (1, case.group.as_str()), (2, case.repository.as_str())] {
+                rows.entry((level, name.to_owned())).or_default().add(&accuracy);
+            }
+        }
+        let mut text = format!(
+            "{:<34}{:>6}{:>7}{:>7}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
+            "", "cases", "file@1", "@5", "@10", "R@10", "nDCG@10", "sym@5", "@10", "strict@5", "@10"
+        );
+        for ((level, name), accuracy) in rows {
+            let name = format!("{:indent$}{name}", "", indent = 2 * usize::from(level));
+            accuracy.write(&mut text, &name);
+        }
+        text
+    }
+}
+
+fn odds(choices: &[Choice], fit: &Fit) -> Vec<Vec<f64>> {
+    choices.iter().map(|choice| choice.rows.iter().map(|row| fit.odds(row)).collect()).collect()
+}
+
+/// Sums of the accuracies of cases: whether all that was to be found is among the first k.
+#[derive(Debug, Clone, Default)]
+struct Accuracy {
+    cases: f64,
+    /// At 1, 5 and 10.
+    files: [f64; 3],
+    recall: f64,
+    gain: f64,
+    symbol_cases: f64,
+    /// At 5 and 10.
+    symbols: [f64; 2],
+    strict_cases: f64,
+    strict: [f64; 2],
+}
+
+impl Accuracy {
+    fn of(case: &CaseFeatures, file_odds: &[f64], symbol_odds: &[f64]) -> Self {
+        let files: Vec<bool> = order(file_odds)
+            .into_iter()
+            .filter(|&at| !case.files[at].is_added)
+            .map(|at| case.files[at].is_gold)
+            .collect();
+        let found = |k: usize| files.iter().take(k).filter(|gold| **gold).count();
+        let all = |count: usize, gold: u32| f64::from(u8::from(gold > 0 && count >= gold as usize));
+        let ideal: f64 = (0..case.gold_files.min(10)).map(|at| 1.0 / f64::from(at + 2).log2()).sum();
+        let gain: f64 =
+            (0u32..10).zip(&files).filter(|(_, gold)| **gold).map(|(at, _)| 1.0 / f64::from(at + 2).log2()).sum();
+        let mut listed = BTreeSet::new();
+        let symbols: Vec<usize> = order(symbol_odds)
+            .into_iter()
+            .filter(|&at| !case.symbols[at].is_added && listed.insert(case.symbols[at].name))
+            .collect();
+        let symbol = |k: usize, gold: u32, strict: bool| {
+            let is_gold = |at: &&usize| if strict { case.symbols[**at].is_strict } else { case.symbols[**at].is_gold };
+            all(symbols.iter().take(k).filter(is_gold).count(), gold)
+        };
+        Self {
+            cases: 1.0,
+            files: [1, 5, 10].map(|k| all(found(k), case.gold_files)),
+            recall: found(10) as f64 / f64::from(case.gold_files.max(1)),
+            gain: gain / ideal.max(f64::MIN_POSITIVE),
+            symbol_cases: f64::from(u8::from(case.gold_symbols > 0)),
+            symbols: [5, 10].map(|k| symbol(k, case.gold_symbols, false)),
+            strict_cases: f64::from(u8::from(case.gold_strict > 0)),
+            strict: [5, 10].map(|k| symbol(k, case.gold_strict, true)),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.recall += other.recall;
+        self.gain += other.gain;
+        self.symbol_cases += other.symbol_cases;
+        self.strict_cases += other.strict_cases;
+        self.files.iter_mut().zip(other.files).for_each(|(sum, value)| *sum += value);
+        self.symbols.iter_mut().zip(other.symbols).for_each(|(sum, value)| *sum += value);
+        self.strict.iter_mut().zip(other.strict).for_each(|(sum, value)| *sum += value);
+    }
+
+    fn write(&self, text: &mut String, name: &str) {
+        let percent = |sum: f64, of: f64| if of > 0.0 { format!("{:.1}", 100.0 * sum / of) } else { "-".to_owned() };
+        let [one, five, ten] = self.files.map(|sum| percent(sum, self.cases));
+        let [symbol_five, symbol_ten] = self.symbols.map(|sum| percent(sum, self.symbol_cases));
+        let [strict_five, strict_ten] = self.strict.map(|sum| percent(sum, self.strict_cases));
+        let (recall, gain) = (self.recall / self.cases, self.gain / self.cases);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{name:<34}{:>6}{one:>7}{five:>7}{ten:>7}{recall:>8.3}{gain:>8.3}{symbol_five:>8}{symbol_ten:>8}{strict_five:>8}{strict_ten:>8}",
+            self.cases
+        );
+    }
+}
+
+/// The table of weights, fitted on all cases, as Rust source.
+fn table(cases: &[CaseFeatures], used: &Used) -> String {
+    let files = Fit::new(&file_choices(cases.iter()), &used.file);
+    let symbols = Fit::new(&symbol_choices(cases.iter()), &used.symbol);
+    let repositories: BTreeSet<&str> = cases.iter().map(|case| case.repository.as_str()).collect();
+    let mut text = format!(
+        "//! The weights of the features: name, weight, standard error. Written by `rhumb-bench rank fit`; do not edit.\n//!\n\
+         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.\n",
+        cases.len(),
+        repositories.len()
+    );
+    let current = LinearModel::default();
+    let file_names = FileFeature::ALL.map(FileFeature::name);
+    let symbol_names = SymbolFeature::ALL.map(SymbolFeature::name);
+    for (name, feature, names, fit, used, current) in [
+        ("FILE", "FileFeature", &file_names[..], files, &used.file[..], &current.file[..]),
+        ("SYMBOL", "SymbolFeature", &symbol_names[..], symbols, &used.symbol[..], &current.symbol[..]),
+    ] {
+        text += &format!(
+            "\n/// The weights of [`{feature}`](super::{feature}).\npub(crate) const {name}: [(&str, f64, f64); {}] = [\n",
+            names.len()
+        );
+        for (at, feature) in names.iter().enumerate() {
+            // A feature that the data lack keeps its weight.
+            let weight = if used[at] {
+                fit.weights[at]
+            } else if *feature == "edited" {
+                current[at]
+            } else {
+                0.0
+            };
+            text += &format!("    (\"{feature}\", {weight:.3}, {:.3}),\n", fit.errors[at]);
+        }
+        text += "];\n";
+    }
+    text
+}

@@ -1,0 +1,435 @@
+//! What a request names in the repository: files by path, link, module or stack frame; definitions by name; types by their relatives.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::definitions::{Definitions, is_type};
+use super::index::MapIndex;
+use super::path;
+use crate::lexical::{LineRange, Message, StackFrame};
+
+/// Weight of a name and of a path that the caller gives, apart from the message.
+const GIVEN: f64 = 2.0;
+/// Maximum number of files that a path can mean.
+const MAX_PATH_MATCHES: usize = 6;
+/// Weight of a file name without folders.
+const BARE_FILE_NAME: f64 = 0.7;
+/// Maximum number of definitions that a name can mean. More common names say nothing.
+const MAX_NAMED: usize = 80;
+/// The weight of a name is divided among its definitions by this power of their number.
+const SHARING: f64 = 0.6;
+/// Weight of a word that is no identifier as the name of a type, unless it has a capital.
+const WORD_AS_TYPE: f64 = 0.5;
+/// Weight of a name after a package in a dotted name: something that the package takes from its modules.
+const FROM_PACKAGE: f64 = 0.7;
+const MAX_FROM_PACKAGE: usize = 4;
+/// Weight of a package that a dotted name mentions only for one of its names.
+const PACKAGE: f64 = 0.4;
+/// Weight of a subtype and of a base type of a named type, per level, and the maximum numbers of levels, subtypes and base types.
+const SUBTYPE: f64 = 0.3;
+const BASE_TYPE: f64 = 0.6;
+const MAX_LEVELS: usize = 3;
+const MAX_SUBTYPES: usize = 12;
+const MAX_BASE_TYPES: usize = 4;
+/// Weight of a word that is the name of the repository's package.
+const PACKAGE_NAME: f64 = 0.1;
+/// Lines around a linked line that belong to the same place.
+const LINK_MARGIN: u32 = 3;
+
+/// What a request names. Files are by number; definitions are by number in [`Definitions`].
+#[derive(Debug, Default)]
+pub(crate) struct Named {
+    /// By file: the weight of its path.
+    pub(crate) paths: BTreeMap<u32, f64>,
+    /// By file: the weight of links to it.
+    pub(crate) links: BTreeMap<u32, f64>,
+    /// By file: the weight of dotted names of its module.
+    pub(crate) modules: BTreeMap<u32, f64>,
+    /// By file: 1 divided by its depth in the stack.
+    pub(crate) frames: BTreeMap<u32, f64>,
+    /// The named definitions.
+    pub(crate) definitions: BTreeMap<u32, NamedDefinition>,
+    /// Types that the request names.
+    pub(crate) types: BTreeMap<u32, f64>,
+    /// Types that the request names, with their base types and subtypes.
+    pub(crate) related_types: BTreeMap<u32, f64>,
+    /// The weight of each name with definitions.
+    pub(crate) names: BTreeMap<u32, f64>,
+}
+
+/// How a request names a definition.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct NamedDefinition {
+    /// As an identifier.
+    pub(crate) identifier: f64,
+    /// As another word.
+    pub(crate) word: f64,
+    /// In a stack frame: 1 divided by the depth.
+    pub(crate) frame: f64,
+    /// By a link to its lines.
+    pub(crate) link: f64,
+}
+
+/// Finds what a request names.
+pub(crate) struct Resolver<'r> {
+    index: &'r MapIndex,
+    definitions: &'r Definitions,
+    /// Files by file name, and by the file name without extension.
+    by_file_name: HashMap<&'r str, Vec<u32>>,
+    by_stem: HashMap<&'r str, Vec<u32>>,
+    named: Named,
+}
+
+impl<'r> Resolver<'r> {
+    /// Finds what `message` and the given files and names mean.
+    pub(crate) fn resolve(
+        index: &'r MapIndex,
+        definitions: &'r Definitions,
+        message: &Message,
+        (files, names): (&[String], &[String]),
+    ) -> Named {
+        let mut resolver =
+            Self { index, definitions, by_file_name: HashMap::new(), by_stem: HashMap::new(), named: Named::default() };
+        if !(message.paths.is_empty()
+            && message.frames.is_empty()
+            && message.links.is_empty()
+            && message.dotted.is_empty())
+            || !files.is_empty()
+        {
+            resolver.index_paths();
+        }
+        resolver.add_paths(&message.paths, files);
+        resolver.add_links(&message.links);
+        resolver.add_frames(&message.frames);
+        for dotted in &message.dotted {
+            resolver.add_dotted(dotted);
+        }
+        resolver.add_names(message, names);
+        resolver.add_relatives();
+        resolver.named
+    }
+
+    fn index_paths(&mut self) {
+        for (file, entry) in (0u32..).zip(self.index.files()) {
+            self.by_file_name.entry(path::file_name(&entry.path)).or_default().push(file);
+            let stem = path::stem(&entry.path);
+            self.by_stem.entry(stem).or_default().push(file);
+            if let Some(folder) = path::folders(&entry.path).last().filter(|_| path::is_entry(stem)) {
+                self.by_stem.entry(folder).or_default().push(file);
+            }
+        }
+    }
+
+    /// The files whose paths share the longest end with a mentioned path, with the number of shared components. A path of several
+    /// folders that shares its file name only belongs to another repository.
+    fn files_at(&self, mentioned: &str) -> (Vec<u32>, usize) {
+        let parts: Vec<&str> =
+            mentioned.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "~")).collect();
+        let Some(name) = parts.last() else { return (Vec::new(), 0) };
+        let name = if name.ends_with(".pyc") { &name[..name.len() - 1] } else { name };
+        let (mut best, mut found) = (0, Vec::new());
+        for &file in self.by_file_name.get(name).map_or(&[][..], Vec::as_slice) {
+            let own = self.index.path(file).rsplit('/').skip(1);
+            let shared = 1 + own.clone().zip(parts.iter().rev().skip(1)).take_while(|(own, part)| own == *part).count();
+            // A whole path is better than the end of a longer one.
+            let rank = 2 * shared + usize::from(shared == own.count() + 1);
+            if rank > best {
+                (best, found) = (rank, Vec::new());
+            }
+            if rank == best {
+                found.push(file);
+            }
+        }
+        let shared = best / 2;
+        if parts.len() > 2 && shared < 2 && best != 3 {
+            return (Vec::new(), 0);
+        }
+        found.truncate(MAX_PATH_MATCHES);
+        (found, shared)
+    }
+
+    fn add_paths(&mut self, paths: &[LineRange], files: &[String]) {
+        let given = files.iter().map(|path| (path.as_str(), 0, GIVEN));
+        let said = paths.iter().map(|path| (path.path.as_str(), path.line, 1.0));
+        for (path, line, weight) in said.chain(given) {
+            let (found, _) = self.files_at(path);
+            let weight = weight * if path.contains('/') { 1.0 } else { BARE_FILE_NAME };
+            for &file in &found {
+                raise(&mut self.named.paths, file, weight / found.len() as f64);
+                if line > 0 {
+                    self.link(file, line, line);
+                }
+            }
+        }
+    }
+
+    fn add_links(&mut self, links: &[LineRange]) {
+        for link in links {
+            if let Some(&file) = self.files_at(&link.path).0.first() {
+                raise(&mut self.named.links, file, 1.0);
+                if link.line > 0 {
+                    self.link(file, link.line, link.end_line.max(link.line));
+                }
+            }
+        }
+    }
+
+    /// Marks the innermost definitions at some lines.
+    fn link(&mut self, file: u32, line: u32, end_line: u32) {
+        for (at, entry) in self.definitions.of_file(file).zip(self.index.definitions(file)) {
+            let touches =
+                entry.line().saturating_sub(LINK_MARGIN) <= end_line && entry.end_line() + LINK_MARGIN >= line;
+            if touches && !is_type(entry.kind()) {
+                self.named.definitions.entry(at).or_default().link = 1.0;
+            }
+        }
+    }
+
+    fn add_frames(&mut self, frames: &[StackFrame]) {
+        let mut depth = 0;
+        for frame in frames {
+            let (found, _) = self.files_at(&frame.path);
+            let Some(&first) = found.first() else { continue };
+            // A test that shows the error is not its place.
+            if depth == 0 && path::is_test(self.index.path(first)) {
+                continue;
+            }
+            depth += 1;
+            let weight = 1.0 / f64::from(depth);
+            for &file in found.iter().take(2) {
+                raise(&mut self.named.frames, file, weight / found.len() as f64);
+                for (at, entry) in self.definitions.of_file(file).zip(self.index.definitions(file)) {
+                    let is_named = !frame.function.is_empty() && entry.name() == frame.function;
+                    let is_around = frame.function.is_empty()
+                        && (entry.line()..=entry.end_line()).contains(&frame.line)
+                        && !is_type(entry.kind());
+                    if is_named || is_around {
+                        let held = &mut self.named.definitions.entry(at).or_default().frame;
+                        *held = held.max(weight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a dotted name: the longest start that is a module, and the names that follow it.
+    fn add_dotted(&mut self, parts: &[String]) {
+        let Some((file, length)) =
+            (1..=parts.len()).rev().find_map(|length| Some((self.module(&parts[..length])?, length)))
+        else {
+            return;
+        };
+        let rest = &parts[length..];
+        let is_package = path::is_entry(path::stem(self.index.path(file)));
+        raise(&mut self.named.modules, file, if rest.is_empty() || !is_package { 1.0 } else { PACKAGE });
+        let Some((folder, _)) = self.index.path(file).rsplit_once('/') else { return };
+        for name in rest.iter().take(2).filter_map(|name| self.index.name_number(name)) {
+            let below = |&definition: &u32| {
+                let path = self.index.path(self.definitions.location(definition).0);
+                let is_below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+                is_below && !path::is_peripheral(path) && self.definitions.parent(definition).is_none()
+            };
+            let found: Vec<u32> = self.definitions.of_name(name).iter().copied().filter(below).collect();
+            let weight = FROM_PACKAGE / found.len().max(1) as f64;
+            for definition in found.into_iter().take(MAX_FROM_PACKAGE) {
+                self.named.definitions.entry(definition).or_default().identifier += weight;
+                if self.is_type(definition) {
+                    raise(&mut self.named.types, definition, weight);
+                }
+            }
+        }
+    }
+
+    /// The file of a module. A name without dots is one only at the root of the sources.
+    fn module(&self, parts: &[String]) -> Option<u32> {
+        let (last, folders) = parts.split_last()?;
+        let fits = |file: &&u32| {
+            let path = self.index.path(**file);
+            let mut own: Vec<&str> = path::folders(path).collect();
+            if path::is_entry(path::stem(path)) && path::stem(path) != last.as_str() {
+                own.pop();
+            }
+            let shared =
+                own.iter().rev().zip(folders.iter().rev()).take_while(|(own, part)| **own == part.as_str()).count();
+            let is_at_root = |own: &[&str]| matches!(own, [] | ["src" | "lib"]);
+            shared == folders.len() && (shared > 0 || is_at_root(&own))
+        };
+        let candidates = self.by_stem.get(last.as_str())?;
+        let mut found = candidates.iter().filter(fits).copied();
+        found.next().filter(|_| folders.len() > 1 || found.next().is_none() || folders.is_empty())
+    }
+
+    fn is_type(&self, definition: u32) -> bool {
+        let (file, at) = self.definitions.location(definition);
+        self.index.definition(file, at).is_some_and(|entry| is_type(entry.kind()))
+    }
+
+    fn add_names(&mut self, message: &Message, given: &[String]) {
+        let packages = packages(self.index);
+        let factor = |name: &str| if packages.contains(name.to_lowercase().as_str()) { PACKAGE_NAME } else { 1.0 };
+        let given = given.iter().map(|name| (name.as_str(), GIVEN, true));
+        let identifiers = message.identifiers.iter().map(|(name, weight)| (name.as_str(), weight * factor(name), true));
+        let words = message.words.iter().map(|(name, weight)| (name.as_str(), weight * factor(name), false));
+        for (name, weight, is_identifier) in given.chain(identifiers).chain(words) {
+            let Some(number) = self.index.name_number(name) else { continue };
+            let all = self.definitions.of_name(number);
+            let is_live =
+                |&definition: &u32| !path::is_peripheral(self.index.path(self.definitions.location(definition).0));
+            let live: Vec<u32> = all.iter().copied().filter(is_live).collect();
+            let found = if live.is_empty() { all } else { &live };
+            if found.is_empty() || found.len() > MAX_NAMED {
+                continue;
+            }
+            let share = weight / (found.len() as f64).powf(SHARING);
+            raise(&mut self.named.names, number, weight);
+            for &definition in found {
+                let entry = self.named.definitions.entry(definition).or_default();
+                *if is_identifier { &mut entry.identifier } else { &mut entry.word } += share;
+                if self.is_type(definition) {
+                    let as_type = is_identifier || name.starts_with(char::is_uppercase);
+                    raise(&mut self.named.types, definition, share * if as_type { 1.0 } else { WORD_AS_TYPE });
+                }
+            }
+        }
+    }
+
+    /// Adds the subtypes of the named types, and their base types.
+    fn add_relatives(&mut self) {
+        self.named.related_types = self.named.types.clone();
+        let mut front: Vec<(u32, f64)> = self.named.types.iter().map(|(&at, &weight)| (at, weight)).collect();
+        for &(named, weight) in &front {
+            if let Some(name) = self.name(named) {
+                for &subtype in self.definitions.subtypes(name).iter().take(MAX_SUBTYPES) {
+                    raise(&mut self.named.related_types, subtype, SUBTYPE * weight);
+                }
+            }
+        }
+        for _ in 0..MAX_LEVELS {
+            let mut next = Vec::new();
+            for (named, weight) in front {
+                for &base in self.definitions.bases(named) {
+                    let is_base = |at: &&u32| {
+                        let path = self.index.path(self.definitions.location(**at).0);
+                        **at != named && !path::is_peripheral(path) && self.is_type(**at)
+                    };
+                    let found: Vec<u32> = self.definitions.of_name(base).iter().filter(is_base).copied().collect();
+                    let weight = BASE_TYPE * weight / found.len().max(1) as f64;
+                    for at in found.iter().copied().filter(|_| found.len() <= MAX_BASE_TYPES) {
+                        if weight > self.named.related_types.get(&at).copied().unwrap_or(0.0) {
+                            self.named.related_types.insert(at, weight);
+                            next.push((at, weight));
+                        }
+                    }
+                }
+            }
+            front = next;
+        }
+    }
+
+    fn name(&self, definition: u32) -> Option<u32> {
+        let (file, at) = self.definitions.location(definition);
+        self.index.definition(file, at).and_then(|entry| self.index.name_number(entry.name()))
+    }
+}
+
+fn raise(weights: &mut BTreeMap<u32, f64>, at: u32, weight: f64) {
+    let held = weights.entry(at).or_insert(0.0);
+    *held = held.max(weight);
+}
+
+/// The names of the packages of a repository in lower case: its top-level folders, and those below `src` and `lib`.
+fn packages(index: &MapIndex) -> BTreeSet<String> {
+    let mut packages = BTreeSet::new();
+    for file in index.files() {
+        let mut folders = path::folders(&file.path);
+        let first = folders.next();
+        let inner = folders.next().filter(|_| matches!(first, Some("src" | "lib" | "packages" | "crates")));
+        packages.extend([first, inner].into_iter().flatten().map(str::to_lowercase));
+    }
+    packages.retain(|name| !name.starts_with("test"));
+    packages
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rhumb_syntax::{Language, tags};
+
+    use super::*;
+    use crate::lexical::Depth;
+    use crate::repo_map::{Digest, MapFile};
+
+    const FILES: [(&str, &str); 4] = [
+        ("fleet/__init__.py", "from .boats import Boat\n"),
+        (
+            "fleet/boats.py",
+            "class Hull:\n    def sink(self):\n        pass\n\n\nclass Boat(Hull):\n    def moor(self):\n        pass\n",
+        ),
+        ("fleet/core/ports.py", "def moor():\n    pass\n"),
+        ("tests/test_boats.py", "def test_moor():\n    pass\n"),
+    ];
+
+    fn index() -> MapIndex {
+        let file = |&(path, text): &(&str, &str)| {
+            let tags = tags(Language::for_path(path).unwrap(), text);
+            let digest = Arc::new(Digest::new(text, &tags, Depth::Whole));
+            MapFile { path: path.to_owned(), tags: Arc::new(tags), digest }
+        };
+        MapIndex::of(&FILES.iter().map(file).collect::<Vec<_>>())
+    }
+
+    fn named(text: &str) -> (MapIndex, Definitions, Named) {
+        let index = index();
+        let definitions = Definitions::new(&index);
+        let named = Resolver::resolve(&index, &definitions, &Message::new(text), (&[], &[]));
+        (index, definitions, named)
+    }
+
+    fn paths(index: &MapIndex, files: &BTreeMap<u32, f64>) -> Vec<String> {
+        files.keys().map(|&file| index.path(file).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_path_means_the_files_that_share_its_longest_end() {
+        let (index, _, named) = named("see core/ports.py and boats.py, not /usr/lib/python3/site-packages/boats.py");
+        assert_eq!(paths(&index, &named.paths), ["fleet/boats.py", "fleet/core/ports.py"]);
+    }
+
+    #[test]
+    fn a_frame_names_its_file_and_function() {
+        let text = "It fails\n\nTraceback (most recent call last):\n  File \"/srv/tests/test_boats.py\", line 1, in test_moor\n  File \"/srv/fleet/boats.py\", line 7, in moor\nValueError\n";
+        let (index, definitions, named) = named(text);
+        assert_eq!(paths(&index, &named.frames), ["fleet/boats.py", "tests/test_boats.py"]);
+        let moor = named.definitions.iter().find(|(_, named)| named.frame == 1.0).unwrap();
+        assert_eq!(definitions.location(*moor.0).0, 1);
+    }
+
+    #[test]
+    fn a_line_link_names_the_definition_there() {
+        let (_, definitions, named) = named("https://github.com/o/r/blob/main/fleet/boats.py#L7");
+        let linked: Vec<u32> = named
+            .definitions
+            .iter()
+            .filter(|(_, named)| named.link > 0.0)
+            .map(|entry| definitions.location(*entry.0).0)
+            .collect();
+        assert!(!linked.is_empty() && linked.iter().all(|file| *file == 1));
+    }
+
+    #[test]
+    fn a_dotted_name_means_its_module_and_what_a_package_takes_from_below() {
+        let (index, _, named) = named("fleet.core.ports.moor and `fleet.Boat`");
+        assert_eq!(paths(&index, &named.modules), ["fleet/__init__.py", "fleet/core/ports.py"]);
+        assert_eq!(named.modules[&0], PACKAGE);
+    }
+
+    #[test]
+    fn relatives_of_a_named_type_count_less() {
+        let (index, definitions, named) = named("`Boat` sinks");
+        let weight = |name: &str| {
+            let at = definitions.of_name(index.name_number(name).unwrap())[0];
+            named.related_types.get(&at).copied().unwrap_or(0.0)
+        };
+        assert!(weight("Boat") > weight("Hull") && weight("Hull") > 0.0);
+    }
+}
