@@ -9,8 +9,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use url::{Host, Url};
 
-use super::audio::Audio;
-use super::error::SpeechError;
+use super::SpeechError;
+use super::recorder::Audio;
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;

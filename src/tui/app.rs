@@ -8,12 +8,12 @@ use rhumb_edit::review::HunkId;
 use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
 
 use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
-use super::attention::Attention;
 use super::chat_pane::ChatPane;
 use super::composer::{Completion, Composer};
 use super::context_pane::ContextPane;
+use super::hints::Attention;
 use super::hints::{Hint, Uptime};
-use super::layout_state::LayoutState;
+use super::layout::LayoutState;
 use super::map_pane::MapPane;
 use super::mouse::MouseState;
 use super::overlay::OverlayStack;

@@ -13,13 +13,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::app::{App, Editing, Start, Task, begin};
 use super::coloring::Colored;
-use super::terminal::background::BackgroundQuery;
-use super::terminal::input::{Input, TerminalInput};
-use super::terminal::{Guard, Screen, background};
-use super::theme::Themes;
+use super::terminal::input::{self, BackgroundQuery, Input, TerminalInput};
+use super::terminal::{Guard, Screen};
+use super::theme::{Themes, manager};
 use super::view::ViewCache;
 use super::widget::picker::Ranked;
-use super::{attention, status_line, terminal, theme, view};
+use super::{hints, status_line, terminal, view};
 use crate::config::Notify;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
@@ -80,7 +79,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
         resized: false,
     };
     let mut code = event_loop.perform(tasks, &mut screen)?;
-    let _watch = start.themes_folder.clone().map(|folder| theme::watch::follow(folder, event_loop.themes.0.clone()));
+    let _watch = start.themes_folder.clone().map(|folder| manager::follow(folder, event_loop.themes.0.clone()));
     event_loop.query_background();
     let mut input = Input::open()?;
     let mut pace = Pace::new(Instant::now());
@@ -208,7 +207,7 @@ struct EventLoop {
 impl EventLoop {
     /// Queries whether the background is light, if the theme depends on it and the terminal supports the query.
     fn query_background(&mut self) {
-        if self.app.needs_background() && background::can_be_asked(|name| std::env::var(name).ok()) {
+        if self.app.needs_background() && input::can_be_asked(|name| std::env::var(name).ok()) {
             self.background.ask();
         }
     }
@@ -299,7 +298,7 @@ impl EventLoop {
                 Task::Notify(text) if self.by_command => {
                     self.host.execute(Effect::Notify(text));
                 }
-                Task::Notify(text) => attention::by_terminal(self.notify, &text),
+                Task::Notify(text) => hints::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
                     tokio::task::spawn_blocking(move || {

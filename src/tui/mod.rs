@@ -2,7 +2,6 @@
 
 pub mod action;
 pub mod app;
-mod attention;
 mod chat_pane;
 mod coloring;
 mod composer;
@@ -12,13 +11,11 @@ mod handlers;
 mod hints;
 pub mod key;
 mod layout;
-mod layout_state;
 mod map_pane;
 mod mouse;
 mod overlay;
 mod previews;
 mod review_pane;
-mod screenshot;
 mod status_line;
 pub mod svg;
 mod terminal;
@@ -30,5 +27,5 @@ pub mod widget;
 pub use self::app::Start;
 pub use self::coloring::ColoringJob;
 pub use self::event_loop::{AppExit, run};
-pub use self::screenshot::{Scene, screenshot};
+pub use self::svg::{Scene, screenshot};
 pub use self::terminal::{color_depth, facts, light_background};

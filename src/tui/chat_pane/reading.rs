@@ -9,7 +9,7 @@ use rhumb_edit::{EditId, LineKind};
 use rhumb_index::retrieval::Citation;
 use rhumb_session::{AnswerState, Citations, Entry, Question, Response};
 
-use super::answer::AnswerView;
+use super::message::AnswerView;
 use crate::tui::view::ViewCache;
 use crate::tui::widget::input::LineInput;
 use crate::tui::widget::markdown::Code;

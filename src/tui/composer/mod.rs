@@ -2,7 +2,6 @@
 
 mod actions;
 pub(super) mod completion;
-pub(super) mod dropped_paths;
 pub(super) mod vi;
 
 use std::ops::Range;

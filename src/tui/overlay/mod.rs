@@ -10,7 +10,6 @@ mod log;
 mod question;
 mod review;
 mod search;
-mod sections;
 mod viewer;
 
 use std::any::Any;
@@ -35,7 +34,6 @@ use super::widget::picker::Picker;
 pub use self::connect::ConnectBox;
 pub use self::explanation::ExplanationView;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};
-pub use self::help::{HelpRow, HelpSection, HelpView};
 pub use self::input_boxes::{LineBox, LineFor, PasteBox, VoiceMeter};
 pub use self::lists::{FileList, Menu, MenuRow, SessionList, SettingsList, SymbolList};
 pub use self::log::LogView;
@@ -44,8 +42,7 @@ pub use self::review::{
     CommentBox, CommentContext, Placement, PlacementAction, PlacementBox, ReviewReply, SendBox, WriteBox,
 };
 pub use self::search::CodeSearch;
-pub use self::sections::SectionView;
-pub use self::viewer::TextView;
+pub use self::viewer::{SectionView, TextView};
 
 /// The context for drawing an overlay: files in colours, and the clickable rows.
 pub struct OverlayContext<'a> {

@@ -3,13 +3,10 @@
 
 mod actions;
 pub(super) mod edit;
-mod file_list;
-mod file_rows;
 mod navigation;
 mod paint;
 mod rows;
 mod state;
-mod view;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -17,8 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
-use rhumb_session::StreamedEdit;
-use rhumb_session::StreamedLine;
+use rhumb_session::{StreamedEdit, StreamedLine};
 use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
@@ -30,7 +26,7 @@ use super::view::{ViewCache, pane_block};
 use super::widget::styled::{StyledText, place_cursor, wrapped};
 use crate::config::DiffView;
 
-pub(crate) use self::file_list::stops;
+pub(crate) use self::paint::stops;
 
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
@@ -90,7 +86,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
     let parts = parts(app, inner);
     if let Some(tree) = parts.tree {
-        file_list::draw(app, cache, frame, tree);
+        paint::draw(app, cache, frame, tree);
     }
     draw_rows(app, cache, frame, parts.rows);
     if let Some(prompt) = parts.prompt {

@@ -8,9 +8,9 @@ use ratatui::layout::Rect;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 use super::actions::DecisionGuard;
-use super::file_rows::{HunkPlan, Plan};
+use super::navigation::ReviewSearch;
+use super::rows::{HunkPlan, Plan};
 use super::rows::{Row, Rows, View};
-use super::view::ReviewSearch;
 use crate::config::DisplaySettings;
 
 /// Rows kept visible above and below the cursor while there are any.

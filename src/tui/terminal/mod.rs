@@ -3,7 +3,6 @@
 //!
 //! The terminal is not queried here, because an answer may be late or missing. Terminals ignore unknown sequences.
 
-pub(super) mod background;
 pub(super) mod input;
 
 use std::io::{IsTerminal as _, Stdout, Write as _};

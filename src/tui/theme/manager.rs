@@ -1,9 +1,20 @@
-//! The current theme: the one that the user chose, or the one for the background; and reloads of the user's theme
-//! files.
+//! The themes: the built-in ones and the files in the user's folder, which is watched; and the current one, which the user
+//! chose or which suits the background.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use rhumb_session::Level;
+use rhumb_workspace::debounced_watcher;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
 
-use super::{ColorDepth, Theme, Themes};
+use super::{BUILTIN, ColorDepth, Theme, ThemeError};
 use crate::tui::app::{App, Task};
 use crate::tui::overlay::Menu;
 
@@ -195,14 +206,178 @@ impl App {
     }
 }
 
+/// Maximum number of theme files that are read: a folder with more is not a folder of themes.
+const MAX_THEME_FILES: usize = 200;
+
+/// Largest file of a theme, in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// The themes by name. Only the user's folder is read. A repository cannot define themes, because colours can hide lines of
+/// a review.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Themes {
+    own: BTreeMap<String, (PathBuf, String)>,
+}
+
+impl Themes {
+    /// Reads the built-in themes and each `NAME.toml` in `folder`, which may be missing.
+    pub fn read(folder: &Path) -> Self {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        let own = paths.into_iter().filter_map(|path| Some((name(&path)?, path))).take(MAX_THEME_FILES);
+        let own = own.filter_map(|(name, path)| {
+            let text = read(&path)?;
+            Some((name, (path, text)))
+        });
+        Self { own: own.collect() }
+    }
+
+    /// Their names: the default, then the other built-in themes, then the user's.
+    pub fn names(&self) -> Vec<&str> {
+        let inside = BUILTIN.iter().map(|(name, _)| *name);
+        let own = self.own.keys().map(String::as_str).filter(|name| !BUILTIN.iter().any(|(inside, _)| inside == name));
+        inside.chain(own).collect()
+    }
+
+    /// Whether a theme has that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.own.contains_key(name) || BUILTIN.iter().any(|(inside, _)| *inside == name)
+    }
+
+    /// The user's file of that name.
+    pub fn file(&self, name: &str) -> Option<&Path> {
+        self.own.get(name).map(|(path, _)| path.as_path())
+    }
+
+    /// Loads the theme of that name.
+    ///
+    /// # Errors
+    ///
+    /// The theme is unknown, or its file is malformed. [`Self::explain`] describes the fault.
+    pub fn load(&self, name: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
+        Theme::load(name, depth, &|name| self.own.get(name).map(|(_, text)| text.clone()))
+    }
+
+    /// The user's themes that cannot be used, each with the reason: `themes/mine.toml:7: …`.
+    pub fn faults(&self) -> Vec<String> {
+        let wrong = |name: &String| self.load(name, ColorDepth::True).err();
+        self.own.keys().filter_map(wrong).map(|error| self.explain(&error)).collect()
+    }
+
+    /// An error with the file and line that it is about.
+    pub fn explain(&self, error: &ThemeError) -> String {
+        let (theme, line) = error.place();
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        match self.file(theme) {
+            Some(file) => format!("{}{line}: {error}", file.display()),
+            None => error.to_string(),
+        }
+    }
+}
+
+/// The theme name of a file. `None` for files such as backups of editors.
+fn name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".toml")?;
+    let fit = !name.starts_with('.') && !name.chars().any(|c| c.is_control() || c.is_whitespace());
+    Some(name.to_owned()).filter(|_| fit)
+}
+
+/// The text of a regular file of limited size.
+fn read(path: &Path) -> Option<String> {
+    let plain = fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let mut text = String::new();
+    let file = fs::File::open(path).ok().filter(|_| plain)?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// How long changes are gathered: an editor saves in several steps.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// A running watch; it ends when it is dropped.
+pub(crate) struct Watch {
+    _held: Arc<Mutex<Watched>>,
+}
+
+struct Watched {
+    /// `None` during the setup.
+    watch: Option<RecommendedWatcher>,
+    /// The canonical parent folder of the themes, which is watched recursively.
+    around: PathBuf,
+    /// Other folders that links lead to.
+    elsewhere: BTreeSet<PathBuf>,
+}
+
+/// Sends all themes whenever a file of `folder`, or the target of a link in it, has changed. The setup reads the disk,
+/// so it runs off the draw path. Without a settings folder or free file watches nothing is watched, and `/theme` lists
+/// the themes from the start.
+pub(crate) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHandle<Option<Watch>> {
+    tokio::task::spawn_blocking(move || watch(&folder, tell))
+}
+
+fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
+    // The parent folder is watched, because the folder may be created later.
+    let around = folder.parent()?.canonicalize().ok()?;
+    let folder = around.join(folder.file_name()?);
+    let held = Arc::new(Mutex::new(Watched { watch: None, around: around.clone(), elsewhere: BTreeSet::new() }));
+    let watched: Weak<Mutex<Watched>> = Arc::downgrade(&held);
+    let own = folder.clone();
+    let changed = move |events: Vec<notify::Result<Event>>| {
+        let places = places(&own);
+        let ours = events.iter().any(|event| match event {
+            Ok(event) if !event.need_rescan() => {
+                event.paths.iter().any(|path| places.iter().any(|place| path.starts_with(place)))
+            }
+            // Events were lost, so anything may have changed.
+            _ => true,
+        });
+        if ours && let Some(watched) = watched.upgrade() {
+            // Links may be new. Their targets are watched before they are read.
+            watched.lock().unwrap_or_else(PoisonError::into_inner).follow_links(&places);
+            // The receiver is closed when the app exits.
+            let _ = tell.send(Themes::read(&own));
+        }
+    };
+    let mut watch = debounced_watcher(DEBOUNCE, changed).ok()?;
+    watch.watch(&around, RecursiveMode::Recursive).ok()?;
+    let mut watched = held.lock().unwrap_or_else(PoisonError::into_inner);
+    watched.watch = Some(watch);
+    watched.follow_links(&places(&folder));
+    drop(watched);
+    Some(Watch { _held: held })
+}
+
+/// The folder, and the canonical paths of the folder and its files, since a save through a link changes only its
+/// target.
+fn places(folder: &Path) -> BTreeSet<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let real = files.chain([folder.to_owned()]).filter_map(|path| path.canonicalize().ok());
+    real.chain([folder.to_owned()]).collect()
+}
+
+impl Watched {
+    fn follow_links(&mut self, places: &BTreeSet<PathBuf>) {
+        let Some(watch) = &mut self.watch else { return };
+        for place in places.iter().filter(|place| !place.starts_with(&self.around)) {
+            let Some(folder) = (if place.is_dir() { Some(place.as_path()) } else { place.parent() }) else { continue };
+            if !self.elsewhere.contains(folder) && watch.watch(folder, RecursiveMode::NonRecursive).is_ok() {
+                self.elsewhere.insert(folder.to_owned());
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
+    use super::super::Role;
     use super::*;
     use crate::tui::app::Task;
-    use crate::tui::theme::Role;
-    use rhumb_session::{Connection, Entry, Session};
+    use rhumb_session::Connection;
+    use rhumb_session::Entry;
+    use rhumb_session::Session;
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -294,5 +469,128 @@ mod tests {
         fs::remove_file(&file).unwrap();
         app.themes_changed(Themes::read(folder.path()));
         assert_eq!(title(&app), Some(ratatui::style::Color::Blue));
+    }
+}
+
+#[cfg(test)]
+mod theme_list_tests {
+    use super::super::Role;
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+        folder
+    }
+
+    #[test]
+    fn the_users_themes_stand_beside_those_inside() {
+        let folder = folder(&[
+            ("mine.toml", "inherits = \"nord\"\n[styles]\ntitle = \"red\"\n"),
+            ("nord.toml", "inherits = \"nord\"\n[styles]\nkey = \"red\"\n"),
+            (".hidden.toml", ""),
+            ("notes.txt", ""),
+            ("two words.toml", ""),
+        ]);
+        let themes = Themes::read(folder.path());
+        assert_eq!(themes.names().last(), Some(&"mine"));
+        assert_eq!(themes.names().iter().filter(|name| **name == "nord").count(), 1);
+        assert_eq!(themes.names().len(), BUILTIN.len() + 1);
+        let mine = themes.load("mine", ColorDepth::True).unwrap();
+        let red = Some(ratatui::style::Color::Red);
+        assert_eq!((mine.style(Role::Title).fg, mine.style(Role::Key).fg), (red, red));
+        assert_eq!(themes.faults(), [""; 0]);
+    }
+
+    #[test]
+    fn a_wrong_file_is_told_with_its_place() {
+        let folder = folder(&[
+            ("a.toml", "[styles]\n\ntittle = \"red\"\n"),
+            ("b.toml", "[styles]\ntitle = \"brass\"\n"),
+            ("c.toml", "inherits = \"nord\"\n[styles\n"),
+            ("d.toml", "inherits = \"b\"\n"),
+            ("e.toml", "[palette]\nsea = \"#12\"\n"),
+            ("f.toml", "[styles]\ntitle = { fg = \"red\", bolt = true }\n"),
+        ]);
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let faults = Themes::read(folder.path()).faults();
+        let begins = [
+            at("a.toml:3: "),
+            at("b.toml:2: "),
+            at("c.toml:2: "),
+            at("b.toml:2: "),
+            at("e.toml:2: "),
+            at("f.toml:2: "),
+        ];
+        assert_eq!(faults.len(), begins.len());
+        for (fault, begin) in faults.iter().zip(begins) {
+            assert!(fault.starts_with(&begin) && !fault.contains('\n'), "{fault:?} does not begin with {begin:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_none() {
+        assert_eq!(Themes::read(Path::new("/nowhere/at/all")), Themes::default());
+    }
+}
+
+#[cfg(test)]
+mod watch_tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_theme_that_comes_or_changes_is_told() {
+        let config = tempfile::tempdir().unwrap();
+        let folder = config.path().canonicalize().unwrap().join("themes");
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let _watch = watch(&folder, tell).unwrap();
+        fs::create_dir(&folder).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let mut wait = |holds: &dyn Fn(&Themes) -> bool| {
+            runtime.block_on(async {
+                let wait = async { while !holds(&told.recv().await.unwrap()) {} };
+                tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+            });
+        };
+        // Changes in the new folder are not reported until it is watched.
+        wait(&|_| true);
+        fs::write(folder.join("mine.toml"), "inherits = \"nord\"\n").unwrap();
+        wait(&|themes| themes.has("mine") && themes.faults().is_empty());
+        fs::write(folder.join("mine.toml"), "inherits = \"nord\"\nx\n").unwrap();
+        wait(&|themes| themes.faults().len() == 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_theme_that_a_link_leads_to_is_told_whether_the_link_was_there_or_comes() {
+        let (config, dotfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = config.path().join("themes");
+        fs::create_dir(&folder).unwrap();
+        let target = |name: &str| dotfiles.path().join(name);
+        let save = |name: &str, text: &str| {
+            // Editors write the new text to another file and rename it over the old one.
+            fs::write(target("new"), text).unwrap();
+            fs::rename(target("new"), target(name)).unwrap();
+        };
+        save("mine", "inherits = \"nord\"\n");
+        save("late", "inherits = \"nord\"\n");
+        std::os::unix::fs::symlink(target("mine"), folder.join("mine.toml")).unwrap();
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let _watch = watch(&folder, tell).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let mut wait = |holds: &dyn Fn(&Themes) -> bool| {
+            runtime.block_on(async {
+                let wait = async { while !holds(&told.recv().await.unwrap()) {} };
+                tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+            });
+        };
+        save("mine", "inherits = \"nord\"\nx\n");
+        wait(&|themes| themes.faults().len() == 1);
+        std::os::unix::fs::symlink(target("late"), folder.join("late.toml")).unwrap();
+        wait(&|themes| themes.has("late"));
+        save("late", "inherits = \"nord\"\nx\n");
+        wait(&|themes| themes.faults().len() == 2);
     }
 }

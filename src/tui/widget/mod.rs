@@ -1,6 +1,5 @@
 //! Widgets of panes and overlays. They depend on text, styles and areas, not on the session.
 
-pub(super) mod completion;
 pub(super) mod diff_lines;
 pub(super) mod file_preview;
 pub(super) mod input;
