@@ -6,96 +6,45 @@
 mod recorder;
 mod transcribe;
 
-pub use recorder::{Audio, MAX_SECONDS, Recorder, RecordingProgress, record, recorder};
+pub use recorder::{RecordingProgress, record, recorder};
 pub use transcribe::transcribe;
 
 /// Why a message could not be recorded or transcribed. No error contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpeechError {
-    /// No recording program is installed.
     #[error("no program that records audio is installed: looked for {}", .looked_for.join(", "))]
-    NoRecorder {
-        /// The programs.
-        looked_for: Vec<String>,
-    },
-    /// The configured command is malformed.
+    NoRecorder { looked_for: Vec<String> },
     #[error("voice_cmd is not a command line: {reason}")]
-    BadCommand {
-        /// The reason.
-        reason: String,
-    },
-    /// The recorder cannot be started.
+    BadCommand { reason: String },
     #[error("cannot start {program}: {cause}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// The cause.
-        cause: String,
-    },
-    /// The recorder failed.
+    NotStarted { program: String, cause: String },
     #[error("{program} recorded nothing{}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
-    Failed {
-        /// The program.
-        program: String,
-        /// Its error output.
-        message: String,
-    },
-    /// The output of the recorder is not a supported audio format.
+    Failed { program: String, message: String },
     #[error("the output of {program} is not in a supported audio format")]
-    NotAudio {
-        /// The program.
-        program: String,
-    },
-    /// No transcription model is configured.
+    NotAudio { program: String },
     #[error("no transcription model is configured")]
     NoModel,
-    /// The provider has no transcription API.
     #[error("{provider} has no transcription API")]
-    NoEndpoint {
-        /// The provider.
-        provider: String,
-    },
-    /// The address of the endpoint is malformed.
+    NoEndpoint { provider: String },
     #[error("{url:?} is not the address of an API")]
     BadAddress {
         /// The address, without a password.
         url: String,
     },
-    /// The key cannot be sent.
     #[error("the key contains characters that cannot be sent")]
     BadKey,
-    /// The connection failed.
     #[error("cannot connect to {url}: {cause}")]
     Connect {
-        /// The address.
         url: String,
         /// The innermost source.
         cause: String,
     },
-    /// The connection was lost or timed out.
     #[error("{url} did not answer: {cause}")]
-    NoAnswer {
-        /// The address.
-        url: String,
-        /// The cause.
-        cause: String,
-    },
-    /// The server answered with an error status.
+    NoAnswer { url: String, cause: String },
     #[error("{url} refused the recording (status {status}){}", if .message.is_empty() { String::new() } else { format!(": {}", .message) })]
-    Refused {
-        /// The address.
-        url: String,
-        /// HTTP status.
-        status: u16,
-        /// The message of the server.
-        message: String,
-    },
-    /// The response has no text.
+    Refused { url: String, status: u16, message: String },
     #[error("{url} does not answer like a transcription API")]
-    NoText {
-        /// The address.
-        url: String,
-    },
+    NoText { url: String },
 }
 
 impl SpeechError {

@@ -11,7 +11,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::SpeechError;
 
-/// Maximum length of a recording in seconds.
 pub const MAX_SECONDS: f32 = 600.0;
 /// Maximum size in bytes; OpenAI accepts 25 MB in total.
 const MAX_BYTES: usize = 24_500_000;
@@ -19,15 +18,12 @@ const MAX_BYTES: usize = 24_500_000;
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of bytes that are read at once: an eighth of a second with the recorders below.
 const READ_BYTES: usize = 4_096;
-/// Maximum length of an error message of a recorder, in bytes.
 const MAX_ERROR_BYTES: u64 = 400;
 
 /// A command that writes audio until it is stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorder {
-    /// The program.
     pub program: String,
-    /// The arguments.
     pub arguments: Vec<String>,
 }
 
@@ -162,7 +158,6 @@ fn interrupt(child: &mut Child) {
     }
 }
 
-/// Stops the recorder.
 #[cfg(not(unix))]
 fn interrupt(child: &mut Child) {
     child.start_kill().ok();
@@ -185,15 +180,10 @@ const FLOOR_DB: f64 = -60.0;
 /// The sample format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sample {
-    /// Unsigned bytes.
     U8,
-    /// Signed, 16 bits.
     I16,
-    /// Signed, 24 bits.
     I24,
-    /// Signed, 32 bits.
     I32,
-    /// Floating point, 32 bits.
     F32,
 }
 
@@ -259,7 +249,6 @@ impl Audio {
         Some(level(new, sample))
     }
 
-    /// The size so far in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -26,7 +26,7 @@ use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
 
-pub use super::review_pane::edit::{DraftPart, ReviewDraft};
+pub use super::review_pane::edit::ReviewDraft;
 
 /// A task of the event loop.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,29 +52,24 @@ pub enum Task {
 /// What the external editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Editing {
-    /// The draft in the composer.
     Message(String),
-    /// A file of the repository.
     File {
         /// Relative to the repository.
         path: String,
         /// 1-based.
         line: usize,
     },
-    /// A text of the review.
     Review(Box<ReviewDraft>),
 }
 
 /// The item under the cursor of the review pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewItem {
-    /// The heading of a file.
     File(usize),
     /// A hunk: its heading, or one of its context lines.
     Hunk(HunkId),
     /// A line of a hunk, 0-based, removed lines first.
     Line(HunkId, usize),
-    /// An unplaced edit.
     Refused(usize),
 }
 
@@ -96,24 +91,17 @@ pub struct App {
     pub map: MapPane,
     /// The context pane.
     pub context: ContextPane,
-    /// The review pane.
-    pub review: ReviewPane,
-    /// The themes, and the one in use.
-    pub themes: ThemeManager,
+    pub(crate) review: ReviewPane,
+    pub(crate) themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
-    /// The keys of every action.
-    pub keys: KeyMap,
+    pub(crate) keys: KeyMap,
     pub(super) sequence: KeySequence,
-    /// Files that were read for previews.
-    pub previews: Previews,
-    /// The repository and the terminal in which the app runs.
-    pub environment: Environment,
-    /// The layout of the panes.
-    pub layout: LayoutState,
+    pub(crate) previews: Previews,
+    pub(crate) environment: Environment,
+    pub(crate) layout: LayoutState,
     pub(super) mouse: MouseState,
-    /// The time since the start.
-    pub uptime: Uptime,
+    pub(crate) uptime: Uptime,
     /// The hint about the last key, in the status line.
     pub hint: Hint,
     pub(super) attention: Attention,
@@ -122,7 +110,6 @@ pub struct App {
 /// The repository and the terminal in which the app runs, and the settings that were changed in it.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// The root of the repository, as shown in the status line.
     pub root: String,
     /// The path of the root. Empty if unknown.
     pub folder: PathBuf,
@@ -266,25 +253,18 @@ pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
 
 /// The initial values of the app.
 pub struct Start {
-    /// The initial values of the session.
     pub session: SessionStart,
-    /// The initial theme.
     pub theme: Theme,
-    /// The available themes.
-    pub themes: Themes,
+    pub(crate) themes: Themes,
     /// The themes that the user chose, by background.
     pub theme_choice: ThemeChoice,
-    /// The folder of the user's themes.
     pub themes_folder: Option<PathBuf>,
-    /// The display settings.
     pub display: DisplaySettings,
     /// The file that stores the layout. `None` if it is not stored.
     pub layout_file: Option<LayoutFile>,
-    /// How the user is notified of the end of a turn.
     pub notify: Notify,
     /// Whether a command of the user notifies instead.
     pub notify_by_command: bool,
-    /// Whether this is the user's first start.
     pub is_first: bool,
     /// Panics after the first frame, to test that the terminal is restored.
     pub test_panic: bool,

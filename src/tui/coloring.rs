@@ -17,9 +17,7 @@ pub type Colors = Arc<Vec<Vec<Span>>>;
 /// How the language of a text is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language<'a> {
-    /// By the path of the file.
     Path(&'a str),
-    /// By the word after a Markdown fence.
     Fence(&'a str),
 }
 
@@ -32,7 +30,6 @@ pub struct ColoringJob {
     source: Arc<str>,
 }
 
-/// A text that was coloured.
 #[derive(Debug, Clone)]
 pub struct Colored {
     key: u64,
@@ -204,7 +201,6 @@ pub struct CodeBlocks<'a> {
     ask: bool,
     /// Keys of the colours that the lines show.
     pub shown: Vec<u64>,
-    /// Keys of the missing colours.
     pub missing: Vec<u64>,
 }
 

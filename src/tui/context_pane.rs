@@ -255,7 +255,6 @@ fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go
     spread(vec![mark, Span::styled(title, theme.style(role))], weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
-/// The number of keys in a chunk, and whether they are masked.
 fn keys_note(secrets: &[&PromptSecret]) -> String {
     let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
     match secrets.len() {
@@ -323,7 +322,6 @@ pub enum RequestSpec {
     #[default]
     AsSent,
     BySize,
-    /// By kind, each with its sum.
     ByKind,
 }
 
@@ -398,7 +396,6 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     kinds.into_iter().flat_map(row).collect()
 }
 
-/// The heading of a chunk's kind.
 fn kind(kind: &SectionKind) -> &'static str {
     match kind {
         SectionKind::System | SectionKind::Examples | SectionKind::Reminder => "instructions",
@@ -471,7 +468,6 @@ impl App {
         self.session.view().map(|view| &*view.prompt)
     }
 
-    /// Updates the number of rows.
     pub(crate) fn settle_context(&mut self) {
         let rows = self.prompt().map_or(0, |prompt| rows(prompt, self.context.order, self.context.passages_open).len());
         self.context.window.set_len(rows);
@@ -499,12 +495,10 @@ impl App {
         }
     }
 
-    /// Whether the cursor is on the chunk of passages.
     fn on_passages(&self) -> bool {
         matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
     }
 
-    /// The file under the cursor.
     fn context_file(&self) -> Option<String> {
         let part = self.prompt()?.sections.get(self.context_place()?)?;
         part.kind.path().map(str::to_owned)
@@ -586,7 +580,6 @@ impl App {
         }
     }
 
-    /// Sorts the chunks in the next order.
     fn sort_context(&mut self) {
         let title = self.context_title();
         self.context.order = self.context.order.next();
@@ -594,7 +587,6 @@ impl App {
         self.hint.set(format!("the parts of the request {}", self.context.order.title()));
     }
 
-    /// Unfolds or folds the passages.
     fn fold_passages(&mut self) {
         let title = self.context_title();
         self.context.passages_open = !self.context.passages_open;
@@ -649,7 +641,6 @@ impl App {
     }
 }
 
-/// The index of the chunk of passages.
 fn passages_chunk(prompt: &Prompt) -> Option<usize> {
     prompt.sections.iter().position(|chunk| chunk.kind == SectionKind::Passages)
 }

@@ -33,7 +33,6 @@ const MAX_EVENTS_PER_FRAME: usize = 64;
 /// How the app ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppExit {
-    /// The process's exit code.
     pub code: u8,
     /// Written to the terminal after the screen is restored.
     pub farewell: String,
@@ -198,7 +197,6 @@ struct EventLoop {
     notify: Notify,
     by_command: bool,
     layout_file: Option<LayoutFile>,
-    /// The pending request for the external editor.
     to_edit: Option<Editing>,
     /// The size of the terminal has changed since the last frame, even if it has changed back.
     resized: bool,

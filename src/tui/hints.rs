@@ -11,7 +11,6 @@ use super::action::Pane;
 use super::app::{App, Task};
 use crate::config::Notify;
 
-/// How long a hint is shown.
 const HINT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A hint about the last key. It is shown until the next key or for [`HINT_TIMEOUT`]; a warning that the user may have missed stays until

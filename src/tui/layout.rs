@@ -12,7 +12,6 @@ use crate::store::{ChosenLayout, SavedLayout};
 
 /// Smallest screen that can show a pane.
 pub const MIN_WIDTH: u16 = 40;
-/// Smallest screen that can show a pane.
 pub const MIN_HEIGHT: u16 = 10;
 
 /// Minimum size for three columns. The column of the chat is then still wide enough for its lines.
@@ -36,7 +35,6 @@ pub struct LayoutRequest<'a> {
     pub borders: &'a Borders,
 }
 
-/// The areas of a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     pub panes: Vec<(Pane, Rect)>,
@@ -224,7 +222,6 @@ fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
     Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second], least_columns: 0 }))
 }
 
-/// Minimum width of a usable pane.
 const MIN_PANE_COLUMNS: u16 = 20;
 
 impl Node {
@@ -235,7 +232,6 @@ impl Node {
         }
     }
 
-    /// The minimum columns or rows.
     fn least(&self, columns: bool) -> u16 {
         match self {
             Self::Pane(_) if columns => MIN_PANE_COLUMNS,
@@ -389,7 +385,6 @@ impl LayoutState {
         }
     }
 
-    /// Resets a border to its default position.
     pub(super) fn reset_border(&mut self, border: &Border) {
         self.changed |= self.borders.remove(border.name).is_some();
     }
@@ -440,7 +435,6 @@ impl App {
         self.keys.first(Action::Zoom)
     }
 
-    /// Switches to the next layout.
     pub(crate) fn next_layout(&mut self) {
         let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.display.layout);
         let next = round.nth(1).unwrap_or_default();
@@ -474,14 +468,12 @@ impl App {
         }
     }
 
-    /// Resets all borders to their default positions.
     pub(crate) fn reset_borders(&mut self) {
         self.layout.changed |= !self.layout.borders.is_empty();
         self.layout.borders.clear();
         self.hint.set("all borders are at their default places");
     }
 
-    /// Turns the mouse on or off.
     pub(crate) fn toggle_mouse(&mut self) {
         self.display.mouse = !self.display.mouse;
         self.mouse.release_border();

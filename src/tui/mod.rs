@@ -1,7 +1,7 @@
 //! The full-screen app: turns terminal events and reports into frames.
 
 pub mod action;
-pub mod app;
+mod app;
 mod chat_pane;
 mod coloring;
 mod composer;
@@ -17,15 +17,18 @@ mod overlay;
 mod previews;
 mod review_pane;
 mod status_line;
-pub mod svg;
+mod svg;
 mod terminal;
 pub mod theme;
 mod update;
 pub mod view;
 pub mod widget;
 
-pub use self::app::Start;
+pub(crate) use self::app::Start;
+pub(crate) use self::event_loop::{AppExit, run};
+pub(crate) use self::svg::{Scene, screenshot};
+pub(crate) use self::terminal::{color_depth, facts, light_background};
+
+pub use self::app::{App, Task};
 pub use self::coloring::ColoringJob;
-pub use self::event_loop::{AppExit, run};
-pub use self::svg::{Scene, screenshot};
-pub use self::terminal::{color_depth, facts, light_background};
+pub use self::svg::svg;

@@ -36,7 +36,6 @@ impl Hits {
         self.0.push((area, hit));
     }
 
-    /// The area at a cell.
     pub fn at(&self, column: u16, row: u16) -> Option<(Rect, Hit)> {
         self.0.iter().rev().find(|(area, _)| area.contains(Position { x: column, y: row })).copied()
     }
@@ -53,7 +52,6 @@ pub(super) struct Press {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// Column and row of its start.
     pub(super) from: (u16, u16),
     pub(super) to: (u16, u16),
     pub(super) text: String,
@@ -271,7 +269,6 @@ impl App {
         vec![Task::Copy(ClipboardText { what: "The selected text".into(), text, hint: String::new() })]
     }
 
-    /// Scrolls the pane under the pointer.
     fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
         let rows = isize::try_from(self.mouse.wheel_rows()).unwrap_or(0) * if down { 1 } else { -1 };
         if !self.overlays.is_empty() {

@@ -7,7 +7,6 @@ use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
 
 use super::app::Task;
 
-/// Maximum number of cached files.
 const MAX_FILES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +16,6 @@ pub enum Preview {
     None(String),
 }
 
-/// The previewed files, by path.
 #[derive(Debug, Default)]
 pub struct Previews {
     known: BTreeMap<String, (Preview, u64)>,

@@ -18,7 +18,6 @@ use super::theme::Role;
 use super::widget::meter;
 use super::widget::styled::spread;
 
-/// The frames of the spinner, which advances with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.
 const STILL_SPINNER: &str = "⋯";
@@ -33,7 +32,6 @@ const MIN_SHOWN_SECONDS: u64 = 2;
 const MAX_MODEL_COLUMNS: usize = 44;
 const MAX_PLACE_COLUMNS: usize = 40;
 
-/// Most columns of a branch name that is shown instead of the place.
 const MAX_BRANCH_COLUMNS: usize = 24;
 
 /// With fewer columns than this the left part is empty.
@@ -157,7 +155,6 @@ fn reading(app: &App) -> Option<Part> {
     })
 }
 
-/// The progress of the index of embeddings.
 fn indexing(index: &IndexState) -> Option<Part> {
     let words = sanitize::visible_line(&index.progress()?).into_owned();
     Some(match index {
@@ -177,7 +174,6 @@ impl App {
     }
 }
 
-/// The spinner and the elapsed time.
 fn work(app: &App) -> String {
     let step = app.uptime.now().as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
@@ -189,7 +185,6 @@ fn work(app: &App) -> String {
     }
 }
 
-/// The model and its host, or the mode without a model.
 fn model(app: &App) -> Part {
     let (text, shorter) = match app.session.connection() {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
@@ -271,7 +266,6 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     stop.into_iter().chain(first_key(app)).collect()
 }
 
-/// Whether Esc stops something.
 fn stops_work(app: &App) -> bool {
     app.focus == Pane::Chat && !app.chat.is_reading() && !is_reading(app) && app.enabled(Action::Escape)
 }

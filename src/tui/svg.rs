@@ -27,25 +27,19 @@ const QUIET_PERIOD: Duration = Duration::from_millis(400);
 /// Longest wait for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The subject of the picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scene {
-    /// The first screen.
     Start,
     /// The answer to the first message.
     Chat,
     /// Its review.
     Review,
-    /// The repo map.
     Map,
-    /// The context.
     Context,
-    /// The help.
     Help,
 }
 
 impl Scene {
-    /// All of them, with their names.
     pub const ALL: [(&'static str, Self); 6] = [
         ("start", Self::Start),
         ("chat", Self::Chat),
@@ -185,7 +179,6 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
     out
 }
 
-/// The colours of the terminal.
 struct DefaultColors {
     foreground: [u8; 3],
     background: [u8; 3],
@@ -212,7 +205,6 @@ impl DefaultColors {
     }
 }
 
-/// A dim colour.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {

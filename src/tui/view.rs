@@ -26,16 +26,14 @@ const MIN_FULL_TABS_COLUMNS: u16 = 50;
 pub struct ViewCache {
     /// Cached syntax colours.
     pub coloring: Coloring,
-    /// Cached messages.
-    pub chat: chat_pane::ChatCache,
-    /// Cached rows of the review.
-    pub review: review_pane::ReviewCache,
+    pub(crate) chat: chat_pane::ChatCache,
+    pub(crate) review: review_pane::ReviewCache,
     /// Heights in the last frame, for paging: map, context.
-    pub heights: [usize; 2],
+    pub(crate) heights: [usize; 2],
     /// The question that is shown in full.
     pub(super) question: Option<Question>,
     /// The clickable areas of the frame. The app takes them after drawing.
-    pub hits: Hits,
+    pub(crate) hits: Hits,
     /// The text that is selected with the mouse.
     pub(super) selected: String,
 }

@@ -11,11 +11,9 @@ use crate::tui::key;
 /// The meaning of a key sequence in the pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
-    /// This action.
     Action(Action),
     /// The beginning of a longer sequence.
     Prefix,
-    /// Nothing.
     None,
 }
 
@@ -81,9 +79,7 @@ impl KeyMap {
 /// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyProblem {
-    /// The action as the settings name it.
     pub name: String,
-    /// The problem, as a sentence.
     pub text: String,
 }
 
@@ -397,7 +393,6 @@ pub struct KeySequence {
 }
 
 impl KeySequence {
-    /// Whether no sequence has begun.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
@@ -413,17 +408,14 @@ impl KeySequence {
         if before.is_empty() { key.to_owned() } else { format!("{before} {key}") }
     }
 
-    /// Waits for the next key of a sequence.
     pub fn hold(&mut self, sequence: String) {
         self.pending = sequence;
     }
 
-    /// Notes that Ctrl-C was pressed and a second one leaves.
     pub fn note_interrupt(&mut self) {
         self.interrupted = true;
     }
 
-    /// Forgets that Ctrl-C was pressed.
     pub fn forget_interrupt(&mut self) {
         self.interrupted = false;
     }

@@ -3,7 +3,9 @@
 
 mod keymap;
 
-pub use self::keymap::{Binding, KeyMap, KeyProblem, KeySequence, key_notes};
+pub(crate) use self::keymap::{Binding, KeySequence, key_notes};
+
+pub use self::keymap::KeyMap;
 
 /// The part of the screen that has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -75,7 +75,6 @@ impl App {
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
     }
 
-    /// The stop under the cursor.
     fn stop_at_cursor(&self) -> Option<Stop> {
         let stop_id = self.nearest_stop(self.chat.reading.stop_id);
         stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
@@ -493,7 +492,6 @@ impl App {
         run(self.chat.citing.update(self.session.transcript(), self.session.paths()))
     }
 
-    /// The citations in the text of a stop.
     fn cited_at(&self, stop_id: StopId) -> Vec<Citation> {
         let Some(entry) = self.session.transcript().get(stop_id.entry) else { return Vec::new() };
         if self.chat.citing.of(stop_id.entry).is_empty() {
@@ -506,7 +504,6 @@ impl App {
         }
     }
 
-    /// Moves to the next or previous link in the transcript.
     pub(super) fn next_link(&mut self, forward: bool) {
         let stop_id = self.chat.reading.stop_id;
         let here = self.cited_at(stop_id);
@@ -573,7 +570,6 @@ impl App {
         }
     }
 
-    /// The reason why a citation has no target.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.chat.citing.target(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),

@@ -20,7 +20,6 @@ use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 use crate::tui::widget::meter;
 
-/// A message and its rendered lines.
 #[derive(Debug, Default)]
 pub(super) struct Message {
     pub(super) lines: Vec<Line<'static>>,
@@ -208,7 +207,6 @@ fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &Transcript
     lines
 }
 
-/// The mark before a message, by its mode.
 fn mode_mark(mode: Mode) -> &'static str {
     match mode {
         Mode::Code | Mode::Editor => "❯ ",
@@ -294,7 +292,6 @@ pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &Transcript
     lines
 }
 
-/// The mark and the colour of a state.
 pub(crate) fn run_state_mark(state: &RunState) -> (&'static str, Role) {
     match state {
         RunState::Running => ("⋯ ", Role::Muted),
@@ -330,7 +327,6 @@ enum Part {
     Edit(Card),
 }
 
-/// An edit of the answer.
 #[derive(Debug, Default)]
 struct Card {
     path: Option<String>,
@@ -602,7 +598,6 @@ fn longest_run(lines: &[&str]) -> usize {
 }
 
 impl Card {
-    /// The card of an edit of the proposal.
     fn of(record: &EditRecord, edit: Option<&Edit>) -> Self {
         let lines = edit.map(Edit::lines).unwrap_or_default();
         Self {

@@ -272,7 +272,6 @@ fn search_cursor(app: &App, width: u16) -> Option<u16> {
     u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
 }
 
-/// The search prompt, or the active search.
 fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let typed = app.chat.reading.typing.as_ref();
     let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
@@ -371,7 +370,6 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// The first question and its choices.
 fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
@@ -525,7 +523,6 @@ struct Link {
     unsigned: bool,
 }
 
-/// A citation to be marked.
 struct Mark<'a> {
     written: &'a str,
     citation: usize,

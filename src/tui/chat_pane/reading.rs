@@ -33,7 +33,6 @@ impl StopId {
         (self.entry << STOP_BITS) | self.stop.min((1 << STOP_BITS) - 1)
     }
 
-    /// The inverse of [`Self::row`].
     pub fn of_row(row: usize) -> Self {
         Self { entry: row >> STOP_BITS, stop: row & ((1 << STOP_BITS) - 1) }
     }
@@ -181,7 +180,6 @@ pub struct ChatPane {
     pub(super) welcome: bool,
     /// The question that was shown in full in the last frame. A key answers no other question.
     pub(super) seen_question: Option<Question>,
-    /// Reading in the transcript.
     pub(super) reading: Reading,
     pub(super) citing: Citations,
 }
@@ -374,7 +372,6 @@ pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
     stops
 }
 
-/// The whole text of an entry.
 pub(crate) fn text_of(entry: &Entry) -> String {
     let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
     match entry {

@@ -56,14 +56,12 @@ pub struct ChatCache {
     pub total: usize,
 }
 
-/// A line of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LineLocation {
     pub(super) message: usize,
     pub(super) line: usize,
 }
 
-/// A visible stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleStop {
     pub stop_id: StopId,

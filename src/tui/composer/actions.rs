@@ -226,7 +226,6 @@ impl App {
         tasks
     }
 
-    /// Opens the search in earlier inputs.
     pub(crate) fn search_inputs(&mut self) {
         if self.session.persistence().inputs.is_empty() {
             return self.hint.set("there are no earlier inputs yet");
@@ -239,7 +238,6 @@ impl App {
 const MAX_BYTES: usize = 65_536;
 const MAX_PATHS: usize = 64;
 
-/// A dropped path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Dropped {
     /// A file or folder of the repository, relative to the root. A folder ends with a slash.

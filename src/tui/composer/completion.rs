@@ -65,7 +65,6 @@ impl Completion {
         );
     }
 
-    /// Whether there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.popup.is_none()
     }
@@ -266,7 +265,6 @@ impl App {
     }
 }
 
-/// Maximum number of rows that are drawn.
 const MAX_ROWS: usize = 8;
 /// Maximum width of the names; their descriptions follow.
 const MAX_NAME_COLUMNS: usize = 44;

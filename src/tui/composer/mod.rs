@@ -40,9 +40,7 @@ pub struct Composer {
     /// Name and text of long pastes. The composer shows the name, such as `[paste 1: 200 lines]`; the message contains the text.
     /// The cursor does not stop inside a chip, and deleting a part of a chip deletes all of it.
     chips: Vec<(String, String)>,
-    /// The vi keys, if they are on.
     vi: Option<Vi>,
-    /// The placeholder.
     invitation: String,
     pub(in crate::tui) history: InputHistory,
 }
@@ -224,7 +222,6 @@ impl Composer {
         self.leave_chip(cursor);
     }
 
-    /// Turns the vi keys on or off.
     pub fn set_vi(&mut self, on: bool) {
         if on != self.vi.is_some() {
             self.vi = on.then(Vi::default);
@@ -256,7 +253,6 @@ impl Composer {
         outcome
     }
 
-    /// The text as a vi buffer, with the cursor.
     fn buffer(&self) -> Buffer {
         Buffer::new(self.area.lines().join("\n"), self.position())
     }

@@ -633,7 +633,6 @@ impl Buffer {
         self.find_cells();
     }
 
-    /// Replaces each cell of a range.
     fn map(&mut self, range: Range<usize>, change: impl Fn(&str) -> String) {
         let new: String = range.clone().map(|at| change(self.cell(at))).collect();
         self.replace(range, &new);

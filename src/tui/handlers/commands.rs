@@ -177,7 +177,6 @@ impl App {
         self.overlays.show(Menu::commands("what to do", rows));
     }
 
-    /// The most recent commands and actions, the newest first.
     fn recently_run(&self) -> Vec<String> {
         let typed = self.session.persistence().inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
@@ -332,7 +331,6 @@ fn opens_a_list(info: &CommandInfo) -> bool {
     is_list || ["sessions", "models", "settings"].contains(&info.name)
 }
 
-/// Whether the palette asks for the argument of a command.
 fn is_asked_for(info: &CommandInfo) -> bool {
     !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name)
 }

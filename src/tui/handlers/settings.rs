@@ -187,7 +187,6 @@ fn command_for(name: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// The choice after the current one.
 fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
     let at = words.iter().position(|word| format!("\"{word}\"") == value);
     let next = at.map_or(0, |at| (at + 1) % words.len().max(1));

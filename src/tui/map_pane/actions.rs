@@ -16,7 +16,6 @@ use crate::tui::overlay::{ExplanationView, LocationView, Place};
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
 
-/// The item under the cursor of the map pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MapTarget {
     /// A file by its index, and optionally one of its symbols.
@@ -30,7 +29,6 @@ impl App {
         self.session.view()?.map.as_ref()
     }
 
-    /// Updates the rows to the map.
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view().and_then(|view| view.map.as_ref());
         // With the focus, the cursor follows its item. Otherwise it stays on its line, so that the top of the map remains visible.
@@ -119,7 +117,6 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Stops reading the repository.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
         run(self.session.stop_indexing().unwrap_or_default())
     }
@@ -286,7 +283,6 @@ impl App {
         }
     }
 
-    /// Opens the explanation of the rank of the item under the cursor.
     pub(super) fn ask_why(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
@@ -302,7 +298,6 @@ impl App {
         Some(Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol })))
     }
 
-    /// Shows the file or the definition under the cursor.
     pub(super) fn show_location(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map() else { return Vec::new() };

@@ -112,7 +112,6 @@ fn why_empty(app: &App) -> &'static str {
     }
 }
 
-/// Draws the filter with its results.
 fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(filter) = app.map.filter.as_ref().filter(|_| area.height > 0) else { return };
     let theme = app.theme();
@@ -133,7 +132,6 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// The text of a rule.
 fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
     let key = |action: Action| app.keys.first(action).to_owned();
     match rule {
@@ -173,12 +171,10 @@ const MIN_SHARE_COLUMNS: usize = 52;
 /// Symbols of a file that are coloured together at most.
 const MAX_COLORED_SYMBOLS: usize = 2_000;
 
-/// The context for drawing rows.
 pub struct Drawing<'a> {
     app: &'a App,
     map: &'a RepoMap,
     columns: usize,
-    /// The highest rank.
     best: f64,
     /// Colours of the signatures of a file, by its index.
     colors: HashMap<usize, Option<Colors>>,
@@ -341,7 +337,6 @@ impl<'a> Drawing<'a> {
 /// Longest part of a line that is drawn, in bytes. A line may list many names after its path.
 const MAX_LINE_BYTES: usize = 4_000;
 
-/// The text of a map by lines.
 #[derive(Debug, Default)]
 pub struct MapText {
     map: Option<Arc<RepoMap>>,

@@ -27,7 +27,6 @@ pub struct MapPane {
     banned: usize,
 }
 
-/// A fuzzy filter of files and symbols.
 #[derive(Debug, Default)]
 pub struct MapFilter {
     pub input: LineInput,
@@ -40,7 +39,6 @@ pub struct MapFilter {
     asked: Option<(String, Arc<RepoMap>)>,
 }
 
-/// The item under the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Anchor {
     place: usize,
@@ -73,7 +71,6 @@ impl MapPane {
         }
     }
 
-    /// The row under the cursor.
     pub fn row(&self) -> Option<MapRow> {
         self.rows.get(self.window.selected()?)
     }
@@ -82,7 +79,6 @@ impl MapPane {
         self.anchor.as_ref().map(|anchor| &*anchor.path)
     }
 
-    /// Whether the filter is being typed.
     pub fn is_typing(&self) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.typing)
     }
@@ -220,7 +216,6 @@ impl MapPane {
         self.note_anchor(Some(map));
     }
 
-    /// The window of the visible list or text.
     pub(super) fn shown_window(&mut self) -> &mut ListWindow {
         self.text.as_mut().map_or(&mut self.window, |text| &mut text.window)
     }
@@ -279,7 +274,6 @@ pub enum Rule {
     Out,
 }
 
-/// Consecutive rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Stretch {
     start: usize,
@@ -307,11 +301,9 @@ pub struct MapRows {
     passes: usize,
 }
 
-/// The parameters of the rows in addition to the map.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'s> {
     pub filtered: Option<&'s MapMatches>,
-    /// The number of banned items.
     pub banned: usize,
 }
 

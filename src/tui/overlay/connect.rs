@@ -70,7 +70,6 @@ impl ConnectBox {
         opened
     }
 
-    /// Shows new search results.
     pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
@@ -165,7 +164,6 @@ impl ConnectBox {
         text
     }
 
-    /// The number of lines above the list.
     fn text_lines(&self, screen: Rect) -> usize {
         let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
         let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();

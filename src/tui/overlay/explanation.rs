@@ -17,10 +17,8 @@ use crate::tui::view::under_cursor;
 use crate::tui::widget::list_window::ListWindow;
 use crate::tui::widget::styled::cells;
 
-/// Cells of a gauge.
 const GAUGE: usize = 8;
 
-/// The explanation of the rank of a file or symbol.
 #[derive(Debug)]
 pub struct ExplanationView {
     map: MapIdentity,
@@ -95,7 +93,6 @@ impl ExplanationView {
         format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
     }
 
-    /// The rank of the item.
     fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
         let (place, symbol) = self.of;
         let map = &self.map.0;
@@ -179,7 +176,6 @@ impl Overlay for ExplanationView {
     }
 }
 
-/// The contributions to the score.
 fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let title = if explanation.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];

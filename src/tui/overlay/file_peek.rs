@@ -28,7 +28,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// A line of a file, or the whole file.
     pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
         Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
     }
@@ -166,7 +165,6 @@ pub enum PreviewTarget {
     Session(i64),
 }
 
-/// Draws a preview of a file.
 pub(super) fn draw_file_peek(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -24,7 +24,6 @@ const MIN_NAMED_COLUMNS: usize = 96;
 /// Columns of the names, where they have a column.
 const NAME_COLUMNS: usize = 20;
 
-/// An action or a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HelpRow {
     /// Its keys, or the usage of the command.
@@ -39,7 +38,6 @@ pub struct HelpSection {
     pub title: String,
     /// May be empty.
     pub intro: String,
-    /// The actions and commands.
     pub rows: Vec<HelpRow>,
     /// The reason why all rows are unavailable.
     pub why: Option<&'static str>,
@@ -342,7 +340,6 @@ impl App {
         HelpSection { title, intro, rows: rows.collect(), why: None }
     }
 
-    /// The current situation in one or two sentences.
     fn situation(&self) -> String {
         let key = |action: Action, command: &str| match self.keys.first(action) {
             "" => command.to_owned(),

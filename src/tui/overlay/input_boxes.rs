@@ -21,7 +21,6 @@ pub enum LineFor {
     Arguments(String),
 }
 
-/// An input of one line.
 #[derive(Debug)]
 pub struct LineBox {
     title: String,
@@ -30,7 +29,6 @@ pub struct LineBox {
     wrong: String,
     input: LineInput,
     what: LineFor,
-    /// Whether an empty line is accepted.
     may_be_blank: bool,
 }
 
@@ -48,13 +46,11 @@ impl LineBox {
         }
     }
 
-    /// Accepts an empty line.
     pub fn may_be_blank(mut self) -> Self {
         self.may_be_blank = true;
         self
     }
 
-    /// Shows why the typed line is invalid.
     pub fn refuse(&mut self, why: &str) {
         self.wrong = sanitize::visible_line(why).into_owned();
     }
@@ -227,7 +223,6 @@ impl VoiceMeter {
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
     }
 
-    /// A warning about the level.
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);

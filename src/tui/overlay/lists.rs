@@ -190,7 +190,6 @@ impl Menu {
         menu
     }
 
-    /// Actions and commands to run.
     pub fn commands(title: &str, rows: Vec<MenuRow>) -> Self {
         let (mut replies, mut labels, mut details, mut dimmed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for row in rows {
@@ -222,7 +221,6 @@ impl Menu {
         Self::new(Picker::new("what was typed before", items), inputs.iter().rev().cloned().map(Reply::Recall))
     }
 
-    /// The theme under the cursor, in the list of themes.
     pub fn theme_under_cursor(&self) -> Option<&str> {
         theme_of(self.rows.replies.get(self.picker.selected()?)?)
     }
@@ -284,7 +282,6 @@ impl SessionList {
         Self { picker, rows: Sessions { lines: lines.to_vec(), said: BTreeMap::new() } }
     }
 
-    /// Stores the last messages of a session.
     pub fn note(&mut self, number: i64, said: Vec<(Speaker, String)>) {
         self.rows.said.insert(number, said);
     }
@@ -351,7 +348,6 @@ fn detail(line: &SessionLine) -> String {
     format!("#{}{live}", line.number)
 }
 
-/// Columns of the names.
 const NAME_COLUMNS: usize = 20;
 
 /// The settings, to be changed for this session or in the user's file.
@@ -377,7 +373,6 @@ impl SettingsList {
         Self { picker, rows: Settings(rows) }
     }
 
-    /// Changes the value and the origin of a setting.
     pub fn change(&mut self, name: &str, value: &str, origin: &str) {
         let Some(row) = self.rows.0.iter_mut().find(|row| row.name == name) else { return };
         (row.value, row.origin) = (value.to_owned(), origin.to_owned());

@@ -70,7 +70,6 @@ struct Shown {
     lines: Vec<String>,
 }
 
-/// Logs of commands, one at a time.
 #[derive(Debug)]
 pub struct LogView {
     logs: VecDeque<RunLog>,
@@ -103,7 +102,6 @@ impl LogView {
         }
     }
 
-    /// Selects a run.
     pub fn at_run(mut self, run: u64) -> Self {
         self.run = run;
         self

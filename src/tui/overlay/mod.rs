@@ -44,7 +44,6 @@ pub use self::review::{
 pub use self::search::CodeSearch;
 pub use self::viewer::{SectionView, TextView};
 
-/// The context for drawing an overlay: files in colours, and the clickable rows.
 pub struct OverlayContext<'a> {
     pub coloring: &'a mut Coloring,
     pub previews: &'a Previews,
@@ -226,13 +225,11 @@ pub enum Reply {
     Key(NewKey),
     /// Search for keys and servers again. The overlay stays open.
     SearchConnections,
-    /// This reply was pasted.
     Pasted(String),
     /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
     /// This key is not an answer and goes to the pane below.
     Typed(KeyEvent),
-    /// The choice with this letter.
     Answer(char),
     /// The recording ends: true to transcribe it, false to discard it.
     Spoken(bool),
@@ -265,7 +262,6 @@ pub enum Reply {
     AskFirst(Box<Confirm>),
     /// Open an input with this text above the overlay.
     AskLine(LineFor, String),
-    /// The user submitted this line.
     Line(LineFor, String),
     /// Change this setting for this session.
     ChangeSetting(Box<SettingRow>),
@@ -273,7 +269,6 @@ pub enum Reply {
     KeepSetting(Box<SettingRow>),
     /// Remove this setting from the user's file.
     ForgetSetting(Box<SettingRow>),
-    /// The result of a box of the review.
     Review(ReviewReply),
 }
 

@@ -19,7 +19,6 @@ use crate::tui::previews::Previews;
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widget::styled::cells;
 
-/// A question with its choices.
 #[derive(Debug)]
 pub struct AskBox {
     title: String,
@@ -143,7 +142,6 @@ impl Sheet<'_> {
 /// Largest width, borders included, in columns.
 const MAX_WIDTH: u16 = 76;
 
-/// The action of a confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmedAction {
     Abandon,
@@ -190,7 +188,6 @@ impl Confirm {
         }
     }
 
-    /// Adds an answer with its letter.
     pub fn way(mut self, key: char, label: &str, confirmed_action: ConfirmedAction) -> Self {
         let label = sanitize::visible_line(label).into_owned();
         self.ways.push(Way { key, label, confirmed_action });
@@ -261,7 +258,6 @@ impl Overlay for Confirm {
     }
 }
 
-/// Whether the key types a character.
 fn types(key: KeyEvent) -> bool {
     matches!(key.code, KeyCode::Char(_)) && (key.modifiers - KeyModifiers::SHIFT).is_empty()
 }
@@ -329,7 +325,6 @@ impl App {
             && (self.overlays.is_top::<Confirm>() || self.overlays.top_as().is_some_and(ConnectBox::leaves_typing))
     }
 
-    /// Runs a confirmed action.
     pub(crate) fn confirmed(&mut self, confirmed_action: ConfirmedAction) -> Vec<Task> {
         match confirmed_action {
             ConfirmedAction::Abandon => {

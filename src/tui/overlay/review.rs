@@ -38,11 +38,9 @@ pub(super) type Styled = (Role, String);
 /// With fewer rows there is no blank line between the parts of a box.
 const MIN_SPACED_ROWS: u16 = 16;
 
-/// The scroll position of a text.
 #[derive(Debug, Default)]
 pub(super) struct ReviewPage {
     offset: usize,
-    /// Rows of it as last drawn.
     height: usize,
 }
 
@@ -116,7 +114,6 @@ impl LaidOut {
     }
 }
 
-/// The rows of a line.
 pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let (role, text) = line;
     let safe = sanitize::visible_line(text).into_owned();
@@ -330,10 +327,8 @@ fn hunks(number: usize) -> String {
     count(number, "hunk")
 }
 
-/// Most rows of the comment's text.
 const MAX_TEXT_ROWS: u16 = 8;
 
-/// Most lines of the commented code that are shown.
 const MAX_QUOTED_LINES: usize = 4;
 
 /// The target of a comment. Its texts identify it if the review changes.
@@ -353,7 +348,6 @@ pub struct CommentContext {
 pub struct CommentBox {
     place: CommentContext,
     composer: Composer,
-    /// The comment before the edit.
     before: String,
     /// The initial text of a new comment, which alone is not a comment.
     given: String,
@@ -442,7 +436,6 @@ impl Overlay for CommentBox {
     }
 }
 
-/// The commented lines, shortened.
 fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let line = |line: &String| {
         let role = if line.starts_with('-') { Role::Removed } else { Role::Added };
@@ -465,7 +458,6 @@ const CONTEXT_LINES: usize = 3;
 /// With at least this many columns the three texts of a conflict are side by side.
 const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 132;
 
-/// The choice for an unplaced edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     pub path: String,
@@ -480,7 +472,6 @@ pub enum PlacementAction {
     /// Replace these lines (0-based).
     Put(Range<usize>),
     Edit(Range<usize>),
-    /// Dismiss it.
     Dismiss,
     Ask,
 }
@@ -635,7 +626,6 @@ impl PlacementBox {
         text
     }
 
-    /// Warnings about lines that would be duplicated at this location.
     fn repeated_lines(&self) -> impl Iterator<Item = String> {
         let now = self.now.as_deref().unwrap_or_default();
         let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
@@ -648,7 +638,6 @@ impl PlacementBox {
         [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
     }
 
-    /// The lines of the file around the location.
     fn lines_around(&self) -> Vec<Styled> {
         let all = lines::split(self.now.as_deref().unwrap_or_default());
         let first = self.place.start.saturating_sub(CONTEXT_LINES);

@@ -109,7 +109,6 @@ impl Overlay for TextView {
 /// Longest line that is coloured and searched for marks, in bytes.
 const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
-/// A long text in sections, and its visible part.
 #[derive(Debug)]
 pub struct SectionView {
     title: String,
@@ -233,7 +232,6 @@ impl SectionView {
         start + own
     }
 
-    /// The section at the top of the view.
     fn current(&self) -> usize {
         self.starts
             .partition_point(|start| *start <= self.top)
@@ -461,7 +459,6 @@ impl TextSection {
     }
 }
 
-/// The rows of a line at a width.
 fn height(line: &str, columns: usize) -> usize {
     let is_plain = line.len() <= columns && line.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if is_plain { 1 } else { wrap::wrap(&sanitize::visible_line(line), columns).len().max(1) }

@@ -297,7 +297,6 @@ impl App {
         tasks
     }
 
-    /// Shows the message to the model about the review.
     pub(super) fn show_feedback(&mut self) -> Vec<Task> {
         match self.session.feedback() {
             Some(text) => {
@@ -313,7 +312,6 @@ impl App {
         }
     }
 
-    /// Handles the reply of an overlay of the review.
     pub(crate) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
         match reply {
             ReviewReply::Comment(place, text) => self.take_comment(&place, &text),

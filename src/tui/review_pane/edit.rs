@@ -21,20 +21,16 @@ use crate::tui::previews::Preview;
 pub struct ReviewDraft {
     /// Relative to the repository.
     pub path: String,
-    /// The initial text of the editor.
     pub text: String,
     /// 1-based.
     pub line: usize,
-    /// The target of the saved text.
     pub part: DraftPart,
 }
 
-/// The edited part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPart {
     /// The added lines of a hunk, identified by its removed lines and its index.
     Hunk {
-        /// The removed lines.
         removed: String,
         /// Index of the hunk in the file.
         number: usize,
@@ -322,7 +318,6 @@ impl App {
         }
     }
 
-    /// The target of a comment.
     fn comment_context(&self, place: CommentTarget) -> Option<CommentContext> {
         let review = self.session.review();
         let (file, id) = match place {
@@ -503,7 +498,6 @@ pub(super) fn with_markers(now: &str, place: Range<usize>, outcome: &Outcome) ->
     (pieces.concat(), place.start + 1)
 }
 
-/// Adds the missing newline at the end of a text.
 fn ended(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }

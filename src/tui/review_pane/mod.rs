@@ -38,7 +38,6 @@ const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 140;
 /// number applies to the side-by-side view.
 const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 
-/// Minimum width of a half, side by side.
 const MIN_HALF_COLUMNS: u16 = 24;
 
 #[derive(Debug, Default)]

@@ -241,7 +241,6 @@ impl App {
         })
     }
 
-    /// The hunk under the cursor.
     pub(crate) fn hunk_here(&self) -> Option<HunkId> {
         match self.review_item()? {
             ReviewItem::Hunk(id) | ReviewItem::Line(id, _) => Some(id),
@@ -249,7 +248,6 @@ impl App {
         }
     }
 
-    /// The file under the cursor.
     pub(crate) fn file_here(&self) -> Option<usize> {
         match self.review_item()? {
             ReviewItem::File(file) => Some(file),
@@ -380,7 +378,6 @@ fn is_heading(row: Row) -> bool {
 /// Unchanged lines that one key shows or hides.
 const UNCHANGED_LINES_STEP: isize = 10;
 
-/// Maximum number of unchanged lines that are shown.
 const MAX_UNCHANGED_LINES: usize = 200;
 
 impl App {
@@ -644,7 +641,6 @@ impl App {
     }
 }
 
-/// A search.
 #[derive(Debug, Default)]
 pub struct ReviewSearch {
     pub(super) prompt: Option<LineInput>,
@@ -671,7 +667,6 @@ impl ReviewSearch {
         }
     }
 
-    /// Searches the whole review.
     pub(super) fn look(&mut self, review: &Review, rows: &Rows) {
         self.found = if self.wanted.is_empty() { Vec::new() } else { rows_with(review, rows, &self.wanted) };
         self.current = self.current.filter(|at| *at < self.found.len());
@@ -682,7 +677,6 @@ impl ReviewSearch {
     }
 }
 
-/// The rows of a review that contain a text.
 fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
     let has = |text: &str| !matches(text, wanted).is_empty();
     let mut found = Vec::new();

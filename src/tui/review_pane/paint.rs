@@ -52,7 +52,6 @@ pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
 pub(super) struct RowPainter<'a> {
     app: &'a App,
-    /// The row under the cursor.
     at: usize,
     columns: u16,
     words: bool,

@@ -29,7 +29,6 @@ pub enum Row {
         id: HunkId,
         /// Whether they are above it; otherwise between it and the end of the file.
         above: bool,
-        /// Their number.
         lines: usize,
     },
     /// The heading of a hunk.
@@ -42,7 +41,6 @@ pub enum Row {
         id: HunkId,
         /// The line in the base text, 0-based.
         base: usize,
-        /// The line in the proposed text.
         proposed: usize,
     },
     /// A line of a hunk; side by side, a removed line and its added line. Both are 0-based.
@@ -77,7 +75,6 @@ impl Row {
         }
     }
 
-    /// The unplaced edit of a row.
     pub fn refused(self) -> Option<usize> {
         match self {
             Self::Refused(index) | Self::RefusedText(index, _) => Some(index),
@@ -118,7 +115,6 @@ pub struct View {
     pub sides: bool,
 }
 
-/// Rows with their heights.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Identifies the input of the rows.
@@ -206,7 +202,6 @@ impl Rows {
         self.view
     }
 
-    /// The revision of the rows.
     pub fn made(&self) -> usize {
         self.made
     }
@@ -246,7 +241,6 @@ impl Rows {
         (rows + within).min(self.len().saturating_sub(1))
     }
 
-    /// The rows from a number on.
     pub fn from(&self, number: usize) -> impl Iterator<Item = (usize, Row)> + '_ {
         (number..self.len()).filter_map(|number| Some((number, self.get(number)?)))
     }
@@ -321,7 +315,6 @@ const CONTEXT: usize = 3;
 /// Columns before a row: the mark of the cursor, and the mark of the decision on the line.
 pub(super) const MARGIN: u16 = 2;
 
-/// How a hunk is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(super) struct HunkPlan {
     pub(super) folded: bool,
@@ -343,7 +336,6 @@ pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View)
     hasher.finish().max(1)
 }
 
-/// The rows of a file with their heights.
 pub(super) fn measured(
     index: usize,
     file: &FileReview,
@@ -566,7 +558,6 @@ pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
 
-/// A comment, wrapped.
 pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
     let room = usize::from(columns.saturating_sub(6)).max(1);
     let mut parts = Vec::new();
@@ -643,7 +634,6 @@ impl FileLines {
         }
     }
 
-    /// The number of lines of a text.
     pub(super) fn count(&self, side: Side) -> usize {
         if side == Side::Base { self.base.len().saturating_sub(1) } else { self.proposed.len().saturating_sub(1) }
     }
@@ -658,7 +648,6 @@ impl FileLines {
         range.and_then(|(start, end)| text.as_deref()?.get(*start..*end)).unwrap_or_default()
     }
 
-    /// A line without its terminator.
     pub(super) fn body<'a>(&self, file: &'a FileReview, side: Side, line: usize) -> &'a str {
         lines::body(self.line(file, side, line))
     }

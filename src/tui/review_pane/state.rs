@@ -170,7 +170,6 @@ impl ReviewPane {
         self.rows.locate(self.at)
     }
 
-    /// The visible screen lines.
     pub(crate) fn window(&self) -> Range<usize> {
         self.offset..self.offset + usize::from(self.area.height)
     }
@@ -302,7 +301,6 @@ impl ReviewPane {
         }
     }
 
-    /// The additional unchanged lines around a hunk.
     pub(crate) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.and_then(|(file, item)| self.context.get(&key(file, item)).copied()).unwrap_or_default()

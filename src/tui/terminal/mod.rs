@@ -33,7 +33,6 @@ use super::theme::ColorDepth;
 /// which is the same terminal, so that the program panics. [`Guard`] restores the terminal.
 pub type Screen = ManuallyDrop<Terminal<Bounded>>;
 
-/// Restores the terminal when dropped.
 pub struct Guard;
 
 impl Guard {
@@ -69,7 +68,6 @@ impl Drop for Guard {
 
 /// Whether the app has the terminal. Nothing may be written there otherwise.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Whether the app uses the mouse.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 /// The title of the window, for when the terminal is taken again.
 static TITLE: Mutex<String> = Mutex::new(String::new());

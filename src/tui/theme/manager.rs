@@ -23,9 +23,7 @@ use crate::tui::overlay::Menu;
 pub struct ThemeChoice {
     /// The theme for any background.
     pub always: Option<String>,
-    /// The theme for a light background.
     pub light: Option<String>,
-    /// The theme for a dark background.
     pub dark: Option<String>,
 }
 
@@ -54,7 +52,6 @@ pub struct ThemeManager {
 }
 
 impl ThemeManager {
-    /// A manager that uses `theme` and knows the built-in themes.
     pub fn new(theme: Theme) -> Self {
         Self {
             current: theme,
@@ -67,7 +64,6 @@ impl ThemeManager {
         }
     }
 
-    /// The theme in use.
     pub fn current(&self) -> &Theme {
         &self.current
     }
@@ -240,12 +236,10 @@ impl Themes {
         inside.chain(own).collect()
     }
 
-    /// Whether a theme has that name.
     pub fn has(&self, name: &str) -> bool {
         self.own.contains_key(name) || BUILTIN.iter().any(|(inside, _)| *inside == name)
     }
 
-    /// The user's file of that name.
     pub fn file(&self, name: &str) -> Option<&Path> {
         self.own.get(name).map(|(path, _)| path.as_path())
     }

@@ -1,7 +1,7 @@
 //! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal. A role is named by its
 //! meaning, not by its look.
 
-pub mod manager;
+pub(crate) mod manager;
 mod spec;
 
 use std::collections::BTreeMap;
@@ -10,8 +10,10 @@ use ratatui::style::{Color, Style};
 
 use self::spec::Spec;
 
-pub use self::manager::Themes;
-pub use self::spec::{ColorDepth, ThemeError, rgb_of};
+pub(crate) use self::manager::Themes;
+pub(crate) use self::spec::{ThemeError, rgb_of};
+
+pub use self::spec::ColorDepth;
 
 /// The themes inside the program: name and TOML.
 const BUILTIN: [(&str, &str); 21] = [

@@ -10,50 +10,21 @@ use super::{Role, SYNTAX};
 /// Why a theme could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
-    /// No theme has that name.
     #[error("there is no theme named {name:?}")]
-    UnknownTheme {
-        /// The theme name that was requested or inherited.
-        name: String,
-    },
-    /// The file is not TOML of the expected shape.
+    UnknownTheme { name: String },
     #[error("theme {theme:?} cannot be read: {message}")]
     Syntax {
-        /// Name of the theme.
         theme: String,
-        /// The message of the TOML parser.
         message: String,
         /// 1-based; 0 if unknown.
         line: usize,
     },
-    /// A style for an unknown role.
     #[error("theme {theme:?} styles {role:?}, which is not a role")]
-    UnknownRole {
-        /// Name of the theme.
-        theme: String,
-        /// The unknown name.
-        role: String,
-        /// 1-based; 0 if unknown.
-        line: usize,
-    },
-    /// A colour that is neither in the palette nor written as a colour.
+    UnknownRole { theme: String, role: String, line: usize },
     #[error("theme {theme:?} gives {role:?} the colour {color:?}, which is neither a colour nor in its palette")]
-    BadColor {
-        /// Name of the theme.
-        theme: String,
-        /// The role or palette entry.
-        role: String,
-        /// The colour as written.
-        color: String,
-        /// 1-based; 0 if unknown.
-        line: usize,
-    },
-    /// Themes that inherit from each other in a circle.
+    BadColor { theme: String, role: String, color: String, line: usize },
     #[error("theme {theme:?} inherits from itself")]
-    Circle {
-        /// The theme at which the circle closes.
-        theme: String,
-    },
+    Circle { theme: String },
 }
 
 impl ThemeError {
@@ -107,7 +78,6 @@ pub(super) struct Spec {
     styles: BTreeMap<String, StyleEntry>,
 }
 
-/// A style and its origin.
 #[derive(Debug)]
 struct StyleEntry {
     entry: SpecEntry,
@@ -287,7 +257,6 @@ fn channels(color: u32) -> [u8; 3] {
     [red, green, blue]
 }
 
-/// The code of a named ANSI colour.
 pub(super) fn code(color: Color) -> Option<usize> {
     ANSI.iter().position(|(_, named)| *named == color)
 }

@@ -18,14 +18,11 @@ const MAX_LINE_BYTES: usize = 2_000;
 /// Lines that are marked, 1-based and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marked {
-    /// The first.
     pub first: usize,
-    /// The last.
     pub last: usize,
 }
 
 impl Marked {
-    /// One line.
     pub fn line(line: usize) -> Self {
         Self { first: line, last: line }
     }

@@ -13,7 +13,6 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::styled::place_cursor;
 use crate::tui::theme::{Role, Theme};
 
-/// The prompt before an input.
 const PROMPT: &str = "› ";
 
 /// One line of text and a cursor between two of its graphemes.

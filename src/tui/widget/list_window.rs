@@ -48,7 +48,6 @@ impl ListWindow {
         self.select(self.selected);
     }
 
-    /// Sets the height in items.
     pub fn set_height(&mut self, height: usize) {
         self.height = height;
         self.follow();

@@ -107,7 +107,6 @@ impl Picker {
         self
     }
 
-    /// Which items are dimmed.
     pub fn dimmed(mut self, dimmed: Vec<bool>) -> Self {
         self.dimmed = dimmed;
         self
@@ -121,17 +120,14 @@ impl Picker {
         self.ranking.matches().len()
     }
 
-    /// The index of the item under the cursor.
     pub fn selected(&self) -> Option<usize> {
         self.window.selected().and_then(|at| self.ranking.matches().get(at).copied())
     }
 
-    /// The row of the cursor.
     pub fn row(&self) -> usize {
         self.window.selected().unwrap_or(0)
     }
 
-    /// The listed items in order.
     pub fn listed(&self) -> impl Iterator<Item = String> {
         self.ranking.matches().iter().map(|at| self.items.text(*at, &mut String::new()).to_owned())
     }
@@ -149,7 +145,6 @@ impl Picker {
         self.window.scroll(by);
     }
 
-    /// A ranking that must run on another thread; each is returned once.
     pub fn take_job(&mut self) -> Option<RankJob> {
         self.ranking.take_job()
     }
@@ -568,7 +563,6 @@ struct Ranking {
     matches: Vec<usize>,
     /// Counts the queries; jobs of earlier queries end early.
     newest: Arc<AtomicU64>,
-    /// The pending job.
     job: Option<Box<RankJob>>,
 }
 
@@ -623,7 +617,6 @@ impl Ranking {
         }
     }
 
-    /// Indices of the matching items, best first.
     fn matches(&self) -> &[usize] {
         &self.matches
     }
@@ -652,7 +645,6 @@ impl Ranking {
         true
     }
 
-    /// Ranks immediately.
     fn catch_up(&mut self, items: &Items, query: &str, name: NamePart) {
         let number = self.newest.fetch_add(1, Ordering::Relaxed) + 1;
         let newest = Arc::clone(&self.newest);

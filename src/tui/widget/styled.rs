@@ -37,7 +37,6 @@ impl StyledText {
         }
     }
 
-    /// Adds another styled text at the end.
     pub fn append(&mut self, other: &Self) {
         let before = self.text.len();
         self.text.push_str(&other.text);

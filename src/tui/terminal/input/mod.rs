@@ -20,7 +20,6 @@ pub(crate) use self::console::Input;
 #[cfg(unix)]
 pub(crate) use self::unix::Input;
 
-/// Input from the terminal.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum TerminalInput {
     Event(Event),

@@ -174,7 +174,6 @@ const PRIVATE: &[u8] = b"\x1b[?";
 /// (<https://contour-terminal.org/vt-extensions/color-palette-update-notifications/>).
 const SCHEMES: [(&[u8], bool); 2] = [(b"\x1b[?997;1n", false), (b"\x1b[?997;2n", true)];
 
-/// Prefix of a paste.
 const PASTE: &[u8] = b"\x1b[200~";
 
 /// The rest of an answer whose Esc was parsed separately.
@@ -199,7 +198,6 @@ pub(super) struct Parser {
 }
 
 enum ParseStep {
-    /// The sequence is incomplete.
     More,
     /// The number of consumed bytes, and their meaning if they have one.
     Said(Option<TerminalInput>, usize),
@@ -226,7 +224,6 @@ impl Parser {
         terminal_input
     }
 
-    /// Whether no bytes are held.
     pub(super) fn is_idle(&self) -> bool {
         self.held.is_empty()
     }
@@ -258,7 +255,6 @@ impl Parser {
     }
 }
 
-/// Parses the held bytes.
 fn step(held: &[u8], more: bool) -> ParseStep {
     match held {
         [ESC] if more => ParseStep::More,

@@ -340,7 +340,6 @@ impl<'a> Writer<'a> {
 /// Columns that must remain for text; containers nested deeper get no mark and no indentation any more.
 const MIN_TEXT_COLUMNS: usize = 8;
 
-/// The prefix of a container's lines.
 struct Prefix {
     /// Before its first line, and before the others; both have the same width.
     first: Span<'static>,
@@ -348,7 +347,6 @@ struct Prefix {
     used: bool,
 }
 
-/// The rendered lines and the open containers.
 pub(super) struct MarkdownPage {
     width: usize,
     lines: Vec<Line<'static>>,
@@ -600,7 +598,6 @@ impl Table {
     }
 }
 
-/// Drops padding at the end.
 fn trim_end(mut line: Line<'static>) -> Line<'static> {
     while line.spans.last().is_some_and(|span| span.content.trim_matches(' ').is_empty()) {
         line.spans.pop();
