@@ -7,22 +7,17 @@ use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
 use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
 
-use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
 use super::chat_pane::ChatPane;
 use super::composer::{Completion, Composer};
 use super::context_pane::ContextPane;
-use super::hints::Attention;
-use super::hints::{Hint, Uptime};
+use super::hints::{Attention, Hint, Uptime};
 use super::layout::LayoutState;
 use super::map_pane::MapPane;
 use super::mouse::MouseState;
 use super::overlay::OverlayStack;
-use super::previews::Previews;
 use super::review_pane::ReviewPane;
 use super::theme::manager::{ThemeChoice, ThemeManager};
-use super::theme::{Theme, Themes};
-use super::view::ViewCache;
-use super::{layout, terminal};
+use super::{Action, KeyMap, KeySequence, Pane, Previews, Scope, Theme, Themes, ViewCache, layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
 
@@ -91,7 +86,8 @@ pub struct App {
     pub map: MapPane,
     /// The context pane.
     pub context: ContextPane,
-    pub(crate) review: ReviewPane,
+    /// The review pane.
+    pub review: ReviewPane,
     pub(crate) themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,

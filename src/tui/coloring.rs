@@ -8,8 +8,8 @@ use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
 use rhumb_text::{lines, sanitize, width};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::theme::{Role, Theme};
-use super::widget::styled::StyledText;
+use super::widget::StyledText;
+use super::{Role, Theme};
 
 /// The colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;

@@ -5,24 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
 use rhumb_session::context::{Omission, Prompt, PromptSecret, Section, SectionKind, SentChunk};
 use rhumb_session::{Command, PassageCommand};
 use rhumb_text::{sanitize, width};
 
-use super::action::{Action, Pane, Scope};
-use super::app::{App, Editing, Task, run};
-use super::mouse::Hit;
 use super::overlay::{Place, SectionView};
-use super::theme::Role;
-use super::view::{ViewCache, pane_block, under_cursor};
-use super::widget::meter;
-use super::widget::styled::{cells, clipped, spread};
-use crate::tui::widget::list_window::ListWindow;
+use super::widget::{ListWindow, cells, clipped, meter, spread};
+use super::{Action, App, Editing, Hit, Pane, Role, Scope, Task, ViewCache, pane_block, run, under_cursor};
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -40,21 +32,13 @@ const MIN_COST_ROWS: u16 = 3;
 
 #[derive(Debug, Default)]
 pub struct ContextPane {
-    window: ListWindow,
+    pub window: ListWindow,
     order: RequestSpec,
     /// Whether each passage has a row.
-    passages_open: bool,
+    pub passages_open: bool,
 }
 
 impl ContextPane {
-    pub fn window(&self) -> ListWindow {
-        self.window
-    }
-
-    pub fn passages_open(&self) -> bool {
-        self.passages_open
-    }
-
     pub fn set_height(&mut self, height: usize) {
         self.window.set_height(height);
     }

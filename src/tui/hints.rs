@@ -1,14 +1,14 @@
 //! The hint in the status line, the time since the start of the app, and notifications for a user whose terminal does not have the
 //! focus.
 
-use std::io::{self, Write as _};
+use std::io;
+use std::io::Write as _;
 use std::time::Duration;
 
 use rhumb_session::{Entry, Level};
 use rhumb_text::sanitize;
 
-use super::action::Pane;
-use super::app::{App, Task};
+use super::{App, Pane, Task};
 use crate::config::Notify;
 
 const HINT_TIMEOUT: Duration = Duration::from_secs(8);

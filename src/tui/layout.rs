@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 
-use super::action::{Action, Pane};
-use super::app::App;
+use super::{Action, App, Pane};
 use crate::config::LayoutChoice;
 use crate::store::{ChosenLayout, SavedLayout};
 

@@ -6,7 +6,7 @@ mod chat_pane;
 mod coloring;
 mod composer;
 mod context_pane;
-mod event_loop;
+pub(crate) mod event_loop;
 mod handlers;
 mod hints;
 pub mod key;
@@ -24,8 +24,15 @@ mod update;
 pub mod view;
 pub mod widget;
 
+use self::action::{ACTIONS, Action, ActionInfo, Binding, KeyMap, KeySequence, Pane, Scope};
+use self::app::{Editing, ReviewItem, run};
+use self::coloring::{Coloring, Colors, Language, colored};
+use self::mouse::{Hit, Hits};
+use self::previews::{Preview, Previews};
+use self::theme::{ColorDepth, Role, Theme, Themes};
+use self::view::{ViewCache, pane_block, under_cursor};
+
 pub(crate) use self::app::Start;
-pub(crate) use self::event_loop::{AppExit, run};
 pub(crate) use self::svg::{Scene, screenshot};
 pub(crate) use self::terminal::{color_depth, facts, light_background};
 

@@ -3,15 +3,11 @@
 use std::time::Duration;
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::prelude::*;
 use rhumb_session::ClipboardText;
 use rhumb_text::{count, width};
 
-use super::action::Pane;
-use super::app::{App, Task};
-use super::view::ViewCache;
+use super::{App, Pane, Task, ViewCache};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
@@ -293,8 +289,8 @@ impl App {
         let inside = column > area.x && column + 1 < area.right() && row > area.y && row + 1 < area.bottom();
         let line = usize::from(row.saturating_sub(area.y + 1));
         let window = match pane {
-            Pane::Map => self.map.window(),
-            Pane::Context => self.context.window(),
+            Pane::Map => self.map.window,
+            Pane::Context => self.context.window,
             Pane::Chat | Pane::Review => return Vec::new(),
         };
         let at = window.offset() + line;

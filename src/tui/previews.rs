@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
 
-use super::app::Task;
+use super::Task;
 
 const MAX_FILES: usize = 64;
 

@@ -3,20 +3,15 @@
 
 use std::collections::VecDeque;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Span;
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::Mode;
 use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
 use rhumb_text::{sanitize, width};
 
-use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
-use super::app::App;
-use super::theme::Role;
-use super::widget::meter;
-use super::widget::styled::spread;
+use super::widget::{meter, spread};
+use super::{ACTIONS, Action, ActionInfo, App, Pane, Role, Scope};
 
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.

@@ -6,19 +6,17 @@ use std::io;
 use std::time::Duration;
 
 use crossterm::event::Event;
-use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::Modifier;
+use ratatui::buffer::Cell;
+use ratatui::prelude::*;
 use rhumb_session::SurveyState;
 use rhumb_text::{sanitize, width};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::app::{App, Start, Task, begin};
-use super::theme::{Role, Theme, rgb_of};
-use super::view::ViewCache;
-use super::{key, view};
+use super::app::{Start, begin};
+use super::theme::rgb_of;
+use super::{App, Role, Task, Theme, ViewCache, key, view};
 use crate::host::{Host, HostMessage};
 
 /// The screen is complete when no report has arrived for this long.

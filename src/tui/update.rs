@@ -5,10 +5,8 @@ use rhumb_session::{
     ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
 };
 
-use super::action::{Action, Binding, Pane};
-use super::app::{App, Editing, Task, run};
-use super::key;
 use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
+use super::{Action, App, Binding, Editing, Pane, Task, key, run};
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";

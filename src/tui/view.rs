@@ -1,22 +1,16 @@
 //! Draws a frame: panes, tabs, status line and overlay. Drawing reads the app and writes only its cache.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Paragraph};
 use rhumb_session::Question;
 use rhumb_text::width;
 
-use super::action::{Action, Pane};
-use super::app::App;
-use super::coloring::Coloring;
 use super::layout::{MIN_HEIGHT, MIN_WIDTH};
-use super::mouse::{Hit, Hits};
 use super::overlay::OverlayContext;
-use super::theme::{Role, Theme};
-use super::widget::styled::{cells, fill};
-use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
+use super::widget::{cells, fill};
+use super::{
+    Action, App, Coloring, Hit, Hits, Pane, Role, Theme, chat_pane, context_pane, map_pane, review_pane, status_line,
+};
 
 /// With fewer columns the tabs are abbreviated.
 const MIN_FULL_TABS_COLUMNS: u16 = 50;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use rhumb_text::nearest;
 
-use super::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::config::Settings;
-use crate::tui::key;
+use crate::tui::{ACTIONS, Action, ActionInfo, Pane, Scope, key};
 
 /// The meaning of a key sequence in the pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 
 mod keymap;
 
-pub(crate) use self::keymap::{Binding, KeySequence, key_notes};
-
 pub use self::keymap::KeyMap;
+pub(crate) use self::keymap::{Binding, KeySequence, key_notes};
 
 /// The part of the screen that has the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

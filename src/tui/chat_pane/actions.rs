@@ -7,11 +7,10 @@ use rhumb_index::retrieval::{Citation, CitationTarget};
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
 
 use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
-use crate::tui::action::{Action, Binding, Pane};
-use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LogView, Place, TextView};
-use crate::tui::widget::input::LineInput;
+use crate::tui::widget::LineInput;
 use crate::tui::widget::markdown::links_of;
+use crate::tui::{Action, App, Binding, Editing, Pane, Task, run};
 
 impl App {
     /// Handles a key while the transcript is read or searched. `None` if the key is for the composer.

@@ -15,10 +15,10 @@ use rhumb_workspace::process::End;
 
 use super::reading::{EditCard, Stop};
 use super::transcript::TranscriptView;
-use crate::tui::coloring::{CodeBlocks, Coloring};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::coloring::CodeBlocks;
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
 use crate::tui::widget::meter;
+use crate::tui::{Coloring, Role, Theme};
 
 #[derive(Debug, Default)]
 pub(super) struct Message {

@@ -7,10 +7,7 @@ mod transcript;
 
 use std::ops::Range;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::{Block, Borders, Paragraph};
 use rhumb_session::context::Mode;
 use rhumb_session::{Connection, Entry, Question};
@@ -18,16 +15,10 @@ use rhumb_text::{count, sanitize, width, wrap};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
-use super::action::{Action, Pane};
-use super::app::App;
 use super::composer::completion::{self, Popup};
-use super::mouse::{self, Hit};
-use super::previews::Preview;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::diff_lines::state_span;
-use super::widget::styled::{cells, clipped, hanging, marked};
-use super::widget::{file_preview, meter};
+use super::widget::{cells, clipped, file_preview, hanging, marked, meter};
+use super::{Action, App, Hit, Pane, Preview, Role, ViewCache, mouse, pane_block, under_cursor};
 
 pub(super) use self::message::run_state_mark;
 pub use self::reading::ChatPane;

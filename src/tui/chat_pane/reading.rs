@@ -10,8 +10,8 @@ use rhumb_index::retrieval::Citation;
 use rhumb_session::{AnswerState, Citations, Entry, Question, Response};
 
 use super::message::AnswerView;
-use crate::tui::view::ViewCache;
-use crate::tui::widget::input::LineInput;
+use crate::tui::ViewCache;
+use crate::tui::widget::LineInput;
 use crate::tui::widget::markdown::Code;
 
 /// A position of the reading cursor: an entry, and one of its blocks.

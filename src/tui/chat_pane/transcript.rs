@@ -12,8 +12,7 @@ use rhumb_session::Transcript;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
-use crate::tui::coloring::Coloring;
-use crate::tui::theme::Theme;
+use crate::tui::{Coloring, Theme};
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;

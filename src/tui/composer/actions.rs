@@ -8,10 +8,9 @@ use rhumb_session::{Effect, FetchEffect, Level, is_command, is_image_path};
 
 use super::vi::{self, ViOutcome};
 use crate::config::ComposerKeys;
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Menu;
+use crate::tui::{Action, App, Editing, Pane, Task, run};
 
 impl App {
     /// Handles a vi key. `None` if vi keys are off or the key has no vi meaning.

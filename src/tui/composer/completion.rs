@@ -4,9 +4,7 @@
 //! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
 //! and Tab goes to the next pane when there is no list.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use rhumb_session::{
     Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, Effect, ExtraCommand,
@@ -15,10 +13,8 @@ use rhumb_session::{
 use rhumb_text::{sanitize, width};
 
 use super::vi::Mode;
-use crate::tui::action::{ACTIONS, Pane};
-use crate::tui::app::{App, Task, run};
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::styled::fill;
+use crate::tui::widget::fill;
+use crate::tui::{ACTIONS, App, Pane, Role, Task, Theme, run};
 
 /// Minimum number of letters after `@` at which Enter accepts a candidate: a shorter text may be intended as typed.
 const MIN_MENTION_LETTERS: usize = 2;

@@ -7,14 +7,12 @@ pub(super) mod vi;
 use std::ops::Range;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::prelude::*;
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
 use rhumb_text::{lines, sanitize, width};
 
 use self::vi::{Buffer, Mode, Vi, ViOutcome};
-use super::theme::{Role, Theme};
+use super::{Role, Theme};
 
 pub use self::actions::InputHistory;
 pub use self::completion::Completion;

@@ -6,9 +6,8 @@ use rhumb_session::{
     ParsedLine, SurveyState, completion_target, is_command, origin,
 };
 
-use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
-use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LineBox, LineFor, Menu, MenuRow, PasteBox, VoiceMeter};
+use crate::tui::{ACTIONS, Action, ActionInfo, App, Editing, Pane, Scope, Task, run};
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {

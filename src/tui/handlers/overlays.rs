@@ -5,13 +5,12 @@ use rhumb_session::{
     LookupResponse, NewKey, Notice, PersistenceResponse, Response,
 };
 
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{
     AskBox, CodeSearch, ConnectBox, LineBox, LineFor, Menu, PasteBox, PreviewTarget, SectionView, SessionList,
     SymbolList, TextView,
 };
 use crate::tui::widget::picker::{RankJob, Ranked};
+use crate::tui::{Action, App, Pane, Task, run};
 
 impl App {
     pub(crate) fn open_symbols(&mut self) {

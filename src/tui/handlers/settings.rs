@@ -5,9 +5,8 @@ use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
-use crate::tui::action::KeyMap;
-use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
+use crate::tui::{App, KeyMap, Task, run};
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";

@@ -8,10 +8,8 @@ use rhumb_session::context::map_budget;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
 use super::{MapRow, MapText};
-use crate::tui::action::{Action, Binding, Pane, Scope};
-use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::key;
 use crate::tui::overlay::{ExplanationView, LocationView, Place};
+use crate::tui::{Action, App, Binding, Editing, Pane, Scope, Task, key, run};
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;

@@ -7,25 +7,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
 use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
 use rhumb_text::{sanitize, width};
 
-use super::action::{Action, Pane};
-use super::app::App;
-use super::coloring::{Coloring, Colors, Language, colored};
-use super::mouse::Hit;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block, under_cursor};
-use super::widget::list_window::ListWindow;
-use super::widget::meter;
-use super::widget::styled::{StyledText, mark_characters, place_cursor, spread};
+use super::widget::{ListWindow, StyledText, mark_characters, meter, place_cursor, spread};
+use super::{Action, App, Coloring, Colors, Hit, Language, Pane, Role, ViewCache, colored, pane_block, under_cursor};
 
 pub use self::state::{MapPane, MapRow, Rule};
 

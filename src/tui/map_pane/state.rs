@@ -8,17 +8,16 @@ use std::sync::Arc;
 use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
 
 use super::MapText;
-use crate::tui::action::Action;
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::list_window::ListWindow;
+use crate::tui::Action;
+use crate::tui::widget::{LineInput, ListWindow};
 
 #[derive(Debug, Default)]
 pub struct MapPane {
     /// Paths of the files that show their symbols.
     pub(super) open: BTreeSet<String>,
-    pub(super) window: ListWindow,
+    pub window: ListWindow,
     pub(super) rows: MapRows,
-    pub(super) filter: Option<MapFilter>,
+    pub filter: Option<MapFilter>,
     /// The text that the model gets, while it is shown instead of the list.
     pub(super) text: Option<MapText>,
     /// The item under the cursor, to be found again in another map.
@@ -47,18 +46,6 @@ struct Anchor {
 }
 
 impl MapPane {
-    pub fn window(&self) -> ListWindow {
-        self.window
-    }
-
-    pub fn select(&mut self, row: usize) {
-        self.window.select(row);
-    }
-
-    pub fn is_filtered(&self) -> bool {
-        self.filter.is_some()
-    }
-
     /// How often all files of a map were visited to compute its rows.
     pub fn passes(&self) -> usize {
         self.rows.passes()

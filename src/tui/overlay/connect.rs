@@ -2,9 +2,7 @@
 //! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
@@ -12,12 +10,8 @@ use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvide
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::mouse::{Hit, Hits};
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::SecretInput;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::{cells, clipped, hanging, list_row, spread};
+use crate::tui::widget::{ListWindow, SecretInput, cells, clipped, hanging, list_row, spread};
+use crate::tui::{Hit, Hits, Previews, Role, Theme};
 
 /// Maximum width, borders included.
 const MAX_WIDTH: u16 = 84;

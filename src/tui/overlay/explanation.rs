@@ -2,20 +2,15 @@
 //! largest weights.
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_session::MapIdentity;
 use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Place, Reply, centred, window};
-use crate::tui::key;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::view::under_cursor;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::cells;
+use crate::tui::widget::{ListWindow, cells};
+use crate::tui::{Role, Theme, key, under_cursor};
 
 const GAUGE: usize = 8;
 

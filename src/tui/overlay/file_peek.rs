@@ -1,20 +1,14 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::Speaker;
 use rhumb_text::{lines, sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::key;
-use crate::tui::previews::{Preview, Previews};
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::file_preview;
-use crate::tui::widget::file_preview::Marked;
-use crate::tui::widget::styled::{clipped, wrapped};
+use crate::tui::widget::{Marked, clipped, file_preview, wrapped};
+use crate::tui::{Preview, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

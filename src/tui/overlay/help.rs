@@ -1,23 +1,15 @@
 //! The help: available actions, key bindings and commands, filtered while the user types.
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
 use rhumb_session::{COMMANDS, Connection, Group, origin};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
-use crate::tui::app::App;
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::clipped;
+use crate::tui::widget::{LineInput, ListWindow, clipped};
+use crate::tui::{ACTIONS, Action, ActionInfo, App, Pane, Previews, Role, Scope, Theme, key};
 
 /// With at least this many columns the names of actions have a column.
 const MIN_NAMED_COLUMNS: usize = 96;

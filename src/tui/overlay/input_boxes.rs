@@ -1,18 +1,14 @@
 //! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::{Recording, RecordingState};
 use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, window};
-use crate::tui::key;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::{cells, clipped, place_cursor, wrapped};
+use crate::tui::widget::{LineInput, cells, clipped, place_cursor, wrapped};
+use crate::tui::{Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {

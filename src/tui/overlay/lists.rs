@@ -6,8 +6,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent};
-use ratatui::Frame;
-use ratatui::layout::Rect;
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_llm::LocalServer;
@@ -16,12 +15,9 @@ use rhumb_text::{sanitize, width};
 
 use super::file_peek::{draw_file_peek, draw_session_peek};
 use super::{Confirm, ConfirmedAction, LineFor, Overlay, OverlayContext, PreviewTarget, Reply};
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::file_preview::Marked;
 use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
-use crate::tui::widget::styled::wrapped;
+use crate::tui::widget::{Marked, wrapped};
+use crate::tui::{Previews, Role, Theme, key};
 
 /// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]

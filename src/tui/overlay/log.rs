@@ -3,21 +3,15 @@
 use std::collections::VecDeque;
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::{ClipboardText, RunLog, RunState, Session};
 use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::action::Action;
 use crate::tui::chat_pane::run_state_mark;
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::{clipped, marked, matches, wrapped};
+use crate::tui::widget::{LineInput, clipped, marked, matches, wrapped};
+use crate::tui::{Action, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {

@@ -17,19 +17,14 @@ use std::collections::VecDeque;
 use std::fmt::Debug;
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
-use ratatui::text::Line;
+use ratatui::layout::Flex;
+use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_llm::models::Api;
 use rhumb_session::{ClipboardText, ModelRole, NewKey, Notice, Session, SettingRow};
 
-use super::action::Action;
-use super::coloring::Coloring;
-use super::mouse::Hits;
-use super::previews::Previews;
-use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
+use super::{Action, Coloring, Hits, Previews, Role, Theme};
 
 pub use self::connect::ConnectBox;
 pub use self::explanation::ExplanationView;

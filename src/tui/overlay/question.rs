@@ -2,9 +2,7 @@
 //! change much. A confirmation describes the effect, what is kept, and how to undo it.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::context::Mode;
 use rhumb_session::{Choice, Command, Effect, Entry, LookupEffect, LookupResponse, Question, Response, name_some};
@@ -12,12 +10,8 @@ use rhumb_text::{count, sanitize, width, wrap};
 use rhumb_workspace::Direction;
 
 use super::{ConnectBox, Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Task, run};
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::styled::cells;
+use crate::tui::widget::cells;
+use crate::tui::{Action, App, Pane, Previews, Role, Task, Theme, key, run};
 
 #[derive(Debug)]
 pub struct AskBox {

@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::CommentTarget;
 use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
@@ -16,10 +14,8 @@ use rhumb_text::{count, lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::composer::Composer;
-use crate::tui::key;
-use crate::tui::previews::{Preview, Previews};
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::styled::{cells, clipped};
+use crate::tui::widget::{cells, clipped};
+use crate::tui::{Preview, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewReply {

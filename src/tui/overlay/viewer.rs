@@ -5,23 +5,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crossterm::event::{KeyCode, KeyEvent};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::Image;
 use rhumb_session::context::{Prompt, Section, SectionKind};
 use rhumb_text::{lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::action::Action;
-use crate::tui::coloring::{Coloring, Colors, Language, pieces};
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::{StyledText, clipped, matches, place_cursor};
+use crate::tui::coloring::pieces;
+use crate::tui::widget::{LineInput, ListWindow, StyledText, clipped, matches, place_cursor};
+use crate::tui::{Action, Coloring, Colors, Language, Previews, Role, Theme, key};
 
 #[derive(Debug)]
 pub struct TextView {

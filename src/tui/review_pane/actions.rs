@@ -10,9 +10,8 @@ use rhumb_session::{CommitChoice, SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
 use crate::clock::Clock;
-use crate::tui::action::{Action, Pane, Scope};
-use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
+use crate::tui::{Action, App, Pane, ReviewItem, Scope, Task, run};
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {

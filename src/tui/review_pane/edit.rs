@@ -11,10 +11,8 @@ use rhumb_session::{Effect, Level};
 use rhumb_text::lines;
 
 use super::Row;
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, ReviewItem, Task, run};
 use crate::tui::overlay::{CommentBox, CommentContext, Placement, PlacementAction, PlacementBox};
-use crate::tui::previews::Preview;
+use crate::tui::{Action, App, Editing, Pane, Preview, ReviewItem, Task, run};
 
 /// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,26 +8,18 @@ mod paint;
 mod rows;
 mod state;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
 use rhumb_session::{StreamedEdit, StreamedLine};
 use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
-use super::action::{Action, Pane};
-use super::app::App;
-use super::mouse::Hit;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block};
-use super::widget::styled::{StyledText, place_cursor, wrapped};
+use super::widget::{StyledText, place_cursor, wrapped};
+use super::{Action, App, Hit, Pane, Role, ViewCache, pane_block};
 use crate::config::DiffView;
 
 pub(crate) use self::paint::stops;
-
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
 

@@ -7,12 +7,10 @@ use crossterm::event::KeyEvent;
 use ratatui::layout::{Margin, Rect};
 use rhumb_edit::review::{CommentTarget, Decision, HunkId, Review};
 
-use super::rows::{self, Plan, Row, Rows, Side};
-use super::{Follow, parts, stops};
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, ReviewItem, Task};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::matches;
+use super::rows::{Plan, Row, Rows, Side};
+use super::{Follow, parts, rows, stops};
+use crate::tui::widget::{LineInput, matches};
+use crate::tui::{Action, App, Pane, ReviewItem, Task};
 
 impl App {
     /// Lays out the rows, in a new area or in the same as before.

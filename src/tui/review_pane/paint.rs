@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Counts, Decision, EditState, FileReview, HunkId, Review, ReviewHunk};
@@ -16,14 +13,10 @@ use rhumb_text::diff::Hunk;
 use rhumb_text::{diff, sanitize, width};
 
 use super::rows::{MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::App;
-use crate::tui::coloring::{Colors, Language, style_of};
-use crate::tui::mouse::Hit;
-use crate::tui::theme::Role;
-use crate::tui::view::ViewCache;
-use crate::tui::widget::diff_lines::{self, DiffLine, Sign, beside, state_role};
-use crate::tui::widget::styled::{clipped, fill, matches};
+use crate::tui::coloring::style_of;
+use crate::tui::widget::diff_lines::{DiffLine, Sign, beside, state_role};
+use crate::tui::widget::{clipped, diff_lines, fill, matches};
+use crate::tui::{Action, App, Colors, Hit, Language, Pane, Role, ViewCache};
 
 /// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]

@@ -9,8 +9,7 @@ use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 use super::actions::DecisionGuard;
 use super::navigation::ReviewSearch;
-use super::rows::{HunkPlan, Plan};
-use super::rows::{Row, Rows, View};
+use super::rows::{HunkPlan, Plan, Row, Rows, View};
 use crate::config::DisplaySettings;
 
 /// Rows kept visible above and below the cursor while there are any.
@@ -39,7 +38,7 @@ type Folds = BTreeMap<Key, (bool, Decision)>;
 #[derive(Debug)]
 pub struct ReviewPane {
     /// The hunk under the cursor, or the last one.
-    pub(super) cursor: HunkId,
+    pub cursor: HunkId,
     /// The first visible screen line.
     pub(super) offset: usize,
     pub(super) follow: Follow,
@@ -117,10 +116,6 @@ impl ReviewPane {
 
     pub(crate) fn is_typing(&self) -> bool {
         self.search.prompt.is_some()
-    }
-
-    pub fn cursor(&self) -> HunkId {
-        self.cursor
     }
 
     /// Lays out the rows. The cursor stays on its item.

@@ -22,12 +22,11 @@ use crossterm::terminal::{
     SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute, queue};
-use ratatui::Terminal;
-use ratatui::backend::{Backend, CrosstermBackend, WindowSize};
+use ratatui::backend::{CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Rect, Size};
+use ratatui::prelude::*;
 
-use super::theme::ColorDepth;
+use super::ColorDepth;
 
 /// The terminal of the app. It is never dropped: dropping writes to the terminal again and, if that fails, to standard error,
 /// which is the same terminal, so that the program panics. [`Guard`] restores the terminal.

@@ -14,9 +14,9 @@ use rhumb_workspace::debounced_watcher;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
-use super::{BUILTIN, ColorDepth, Theme, ThemeError};
-use crate::tui::app::{App, Task};
+use super::{BUILTIN, ThemeError};
 use crate::tui::overlay::Menu;
+use crate::tui::{App, ColorDepth, Task, Theme};
 
 /// The colour settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -11,9 +11,8 @@ use ratatui::style::{Color, Style};
 use self::spec::Spec;
 
 pub(crate) use self::manager::Themes;
-pub(crate) use self::spec::{ThemeError, rgb_of};
-
 pub use self::spec::ColorDepth;
+pub(crate) use self::spec::{ThemeError, rgb_of};
 
 /// The themes inside the program: name and TOML.
 const BUILTIN: [(&str, &str); 21] = [

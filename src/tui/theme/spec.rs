@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
-use super::{Role, SYNTAX};
+use super::SYNTAX;
+use crate::tui::Role;
 
 /// Why a theme could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use rhumb_edit::review::{Counts, EditState};
 use rhumb_text::{sanitize, width, wrap};
 
-use super::styled::{StyledText, fill};
-use crate::tui::theme::{Role, Theme};
+use super::{StyledText, fill};
+use crate::tui::{Role, Theme};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sign {

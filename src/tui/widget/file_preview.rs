@@ -1,16 +1,12 @@
 //! A part of a file with line numbers and colours, as a preview for a list.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_syntax::Span as Colored;
 use rhumb_text::{lines, width};
 
-use super::styled::fill;
-use crate::tui::coloring::{Coloring, Language, colored};
-use crate::tui::theme::{Role, Theme};
+use super::fill;
+use crate::tui::{Coloring, Language, Role, Theme, colored};
 
 /// Longest part of a line that is shown, in bytes.
 const MAX_LINE_BYTES: usize = 2_000;

@@ -3,15 +3,13 @@
 use std::fmt;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::styled::place_cursor;
-use crate::tui::theme::{Role, Theme};
+use super::place_cursor;
+use crate::tui::{Role, Theme};
 
 const PROMPT: &str = "› ";
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::tui::action::Action;
+use crate::tui::Action;
 
 /// A window of `height` items over a list of `len`, holding the selected item in view. Positions are 0-based; an empty
 /// list has selection 0, which is then no item.

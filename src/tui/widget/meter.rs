@@ -2,7 +2,7 @@
 
 use ratatui::text::{Line, Span};
 
-use crate::tui::theme::{Role, Theme};
+use crate::tui::{Role, Theme};
 
 /// Shares of the budget from which the gauge is drawn as filling up, and as nearly full.
 const MID: f64 = 0.6;

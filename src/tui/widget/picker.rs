@@ -8,21 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 use rhumb_text::{sanitize, width};
 
-use super::input::LineInput;
-use super::list_window::ListWindow;
-use super::styled::{fill, mark_characters};
-use crate::tui::mouse::{Hit, Hits};
-use crate::tui::theme::{Role, Theme};
+use super::{LineInput, ListWindow, fill, mark_characters};
+use crate::tui::{Hit, Hits, Role, Theme};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PickerOutcome {

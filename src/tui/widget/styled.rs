@@ -2,14 +2,11 @@
 
 use std::ops::Range;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use rhumb_text::{sanitize, width, wrap};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::theme::{Role, Theme};
+use crate::tui::{Role, Theme};
 
 /// A text and its styles. It is safe to draw; line feeds end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

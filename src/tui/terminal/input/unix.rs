@@ -8,8 +8,7 @@
 //! wait for an answer: bytes that may be typed are held only for a short time, and then parsed as keys.
 
 use std::collections::VecDeque;
-use std::io;
-use std::io::Stdin;
+use std::io::{self, Stdin};
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyModifiers};

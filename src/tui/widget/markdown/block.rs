@@ -3,13 +3,12 @@
 use std::ops::Range;
 
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
+use ratatui::prelude::*;
 use rhumb_text::{sanitize, width};
 
 use super::{RenderContext, options};
-use crate::tui::theme::Role;
-use crate::tui::widget::styled::{StyledText, fill};
+use crate::tui::Role;
+use crate::tui::widget::{StyledText, fill};
 
 /// Bullets by depth of the list, repeated.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];

@@ -10,10 +10,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::prelude::*;
 
-use crate::tui::theme::Theme;
+use crate::tui::Theme;
 
 /// A top-level block with text: its bytes in the source, and its lines on the screen, which may be none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
