@@ -220,7 +220,7 @@ impl App {
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue().waiting().is_empty(),
-            Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
+            Action::Zoom | Action::ZoomHere => self.layout.zoomed,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 *self.session.connection() == Connection::None
             }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
-use rhumb_session::context::{Omission, Prompt, PromptSecret, Section, SectionKind, SentChunk};
+use rhumb_session::context::{Prompt, PromptSecret, Section, SectionKind, SentChunk};
 use rhumb_session::{Command, PassageCommand};
 use rhumb_text::{sanitize, width};
 
@@ -68,7 +68,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     frame.render_widget(Paragraph::new(over), banner);
     draw_list(app, cache, frame, list, prompt);
-    let left_out = prompt.omitted.iter().map(|each| trimmed_line(app, each, trimmed.width));
+    let warning = app.theme().style(Role::Warning);
+    let left_out = prompt.omitted.iter().map(|each| clipped(&format!("✂ {each}"), trimmed.width, warning));
     frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
     if let Some(text) = saving {
         frame.render_widget(clipped(&text, saved.width, app.theme().style(Role::Accent)), saved);
@@ -286,10 +287,6 @@ fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     usize::from(columns).saturating_sub(used + 4)
 }
 
-fn trimmed_line(app: &App, trimmed: &Omission, columns: u16) -> Line<'static> {
-    clipped(&format!("✂ {trimmed}"), columns, app.theme().style(Role::Warning))
-}
-
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     // The answer needs its share of the window too.
     let window = prompt.window.max_input() as u64;
@@ -403,7 +400,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
         let saves = weighs(app, prompt, passage.tokens);
         return Some(format!("{view} shows it, {drop} drops it: saves {saves}{}", uncached(prompt, place)));
     }
-    let saves = saves(app, prompt, chunk);
+    let saves = format!("saves {}", weighs(app, prompt, chunk.tokens));
     let text = match &chunk.kind {
         SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_) | SectionKind::Image(_) => {
             format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
@@ -425,11 +422,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     Some(text)
 }
 
-/// `saves 511 tokens, 12 % of all, $0.0013`
-fn saves(app: &App, prompt: &Prompt, chunk: &Section) -> String {
-    format!("saves {}", weighs(app, prompt, chunk.tokens))
-}
-
+/// `511 tokens, 12 % of all, $0.0013`
 fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
     let share = tokens as f64 * 100.0 / prompt.tokens.max(1) as f64;
     let price = app.session.price_of(tokens as u64).filter(|price| *price > Dollars::ZERO);
@@ -618,10 +611,6 @@ impl App {
         self.focus = Pane::Context;
         self.context.window.select(row);
         if double { self.act_on_context(Action::ContextView).unwrap_or_default() } else { Vec::new() }
-    }
-
-    pub(super) fn wheel_in_context(&mut self, by: isize) {
-        self.context.window.scroll(by);
     }
 }
 

@@ -173,7 +173,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
     event_loop.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     event_loop.save_layout();
-    let is_kept = event_loop.finish_saving(&mut incoming).await;
+    let is_kept = event_loop.host.finish_saving(&mut event_loop.app.session, &mut incoming).await;
     let resume = &start.session.resume_command;
     let farewell = if resume.is_empty() { String::new() } else { event_loop.app.session.farewell(is_kept, resume) };
     Ok(AppExit { code: code.unwrap_or(0), farewell })
@@ -326,11 +326,6 @@ impl EventLoop {
         self.host.save_changes(&mut self.app.session);
     }
 
-    /// Saves pending changes and waits for the result. Returns false after a timeout.
-    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) -> bool {
-        self.host.finish_saving(&mut self.app.session, incoming).await
-    }
-
     /// Waits for a write that has begun, so that it is not left half done.
     async fn finish_write(
         &mut self,
@@ -394,27 +389,27 @@ impl EventLoop {
     ) -> (io::Result<ExitStatus>, Option<u8>) {
         loop {
             tokio::select! {
-                status = child.wait() => return (status, None),
-                signal = signals.next() => match signal {
-                    // Keys and sizes of the terminal are meant for the editor.
-                    Signal::Fatal(SIGINT | SIGQUIT) | Signal::Continued | Signal::Resized => {}
-                    Signal::Stop => terminal::stop(),
-                    Signal::Fatal(number) => {
-                        let _ = child.start_kill();
-                        return (child.wait().await, Some(128 + number));
-                    }
-                },
-                Some(message) = incoming.recv() => {
-                    for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
-                        match task {
-                            Task::Run(effect) => {
-                    self.host.execute(effect);
-                }
-                            task => later.push(task),
+                            status = child.wait() => return (status, None),
+                            signal = signals.next() => match signal {
+                                // Keys and sizes of the terminal are meant for the editor.
+                                Signal::Fatal(SIGINT | SIGQUIT) | Signal::Continued | Signal::Resized => {}
+                                Signal::Stop => terminal::stop(),
+                                Signal::Fatal(number) => {
+                                    let _ = child.start_kill();
+                                    return (child.wait().await, Some(128 + number));
+                                }
+                            },
+                            Some(message) = incoming.recv() => {
+                                for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
+                                    match task {
+                                        Task::Run(effect) => {
+             self.host.execute(effect);
+            },
+                                        task => later.push(task),
+                                    }
+                                }
+                            }
                         }
-                    }
-                }
-            }
         }
     }
 }

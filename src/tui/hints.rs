@@ -94,24 +94,11 @@ impl App {
         if is_old {
             self.hint.clear();
             // The hint said that a second Ctrl-C leaves.
-            self.sequence.forget_interrupt();
+            self.sequence.interrupted = false;
         }
         is_old
     }
-}
 
-/// Whether the user looks at the terminal, and whether work is under way.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Attention {
-    /// Whether the terminal has the focus. `None` until it has reported that.
-    pub(crate) focused: Option<bool>,
-    busy: bool,
-    pub(crate) unseen: bool,
-    /// Number of transcript entries when the chat was last on the screen.
-    told: usize,
-}
-
-impl App {
     /// Shows a new warning of the chat in the status line while the chat is not on the screen.
     pub(crate) fn hint_unseen_warning(&mut self) {
         let transcript = self.session.transcript();
@@ -170,6 +157,17 @@ impl App {
         };
         format!("{state}rhumb · {}", sanitize::visible_line(&self.environment.root))
     }
+}
+
+/// Whether the user looks at the terminal, and whether work is under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Attention {
+    /// Whether the terminal has the focus. `None` until it has reported that.
+    pub(crate) focused: Option<bool>,
+    busy: bool,
+    pub(crate) unseen: bool,
+    /// Number of transcript entries when the chat was last on the screen.
+    told: usize,
 }
 
 /// Notifies through the terminal. The text contains nothing from a model or a file.

@@ -35,7 +35,7 @@ pub fn name(key: KeyEvent) -> String {
     prefix + &base
 }
 
-const NAMED: [(KeyCode, &str); 13] = [
+pub(super) const NAMED: [(KeyCode, &str); 13] = [
     (KeyCode::Enter, "Enter"),
     (KeyCode::Esc, "Esc"),
     (KeyCode::Tab, "Tab"),

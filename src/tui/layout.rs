@@ -292,34 +292,19 @@ fn rows<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
 }
 
 /// The areas of the panes and the user's arrangement.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LayoutState {
     /// Empty if the screen is too small.
     places: Places,
     screen: (u16, u16),
     /// Rows by which a page key scrolls the pane with the focus.
     page_rows: usize,
-    zoomed: bool,
+    pub(super) zoomed: bool,
     borders: Borders,
     configured: LayoutChoice,
     chosen: Option<LayoutChoice>,
     /// Whether the arrangement changed since the last save.
     changed: bool,
-}
-
-impl Default for LayoutState {
-    fn default() -> Self {
-        Self {
-            places: Places::default(),
-            screen: (0, 0),
-            page_rows: 10,
-            zoomed: false,
-            borders: Borders::default(),
-            configured: LayoutChoice::default(),
-            chosen: None,
-            changed: false,
-        }
-    }
 }
 
 impl LayoutState {
@@ -331,17 +316,9 @@ impl LayoutState {
         self.screen
     }
 
+    /// Ten before the first frame.
     pub(super) fn page_rows(&self) -> usize {
-        self.page_rows
-    }
-
-    pub(super) fn is_zoomed(&self) -> bool {
-        self.zoomed
-    }
-
-    #[cfg(test)]
-    pub(super) fn set_zoomed(&mut self) {
-        self.zoomed = true;
+        if self.page_rows == 0 { 10 } else { self.page_rows }
     }
 
     pub(super) fn borders(&self) -> &Borders {
@@ -404,12 +381,7 @@ impl App {
             borders: &self.layout.borders,
         }
     }
-}
 
-/// How far one press moves a border, in columns and in rows.
-const RESIZE_STEP: (i32, i32) = (5, 2);
-
-impl App {
     /// Whether the pane fills the screen without being zoomed.
     pub(crate) fn is_alone(&self) -> bool {
         !self.layout.zoomed && self.layout.places.panes.len() == 1
@@ -475,7 +447,7 @@ impl App {
 
     pub(crate) fn toggle_mouse(&mut self) {
         self.display.mouse = !self.display.mouse;
-        self.mouse.release_border();
+        self.mouse.held = None;
         let key = self.keys.first(Action::Mouse);
         self.hint.set(if self.display.mouse {
             format!(
@@ -486,6 +458,9 @@ impl App {
         });
     }
 }
+
+/// How far one press moves a border, in columns and in rows.
+const RESIZE_STEP: (i32, i32) = (5, 2);
 
 #[cfg(test)]
 mod tests {

@@ -88,7 +88,7 @@ const MAX_WHEEL_ROWS: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct MouseState {
     hits: Hits,
-    held: Option<HeldBorder>,
+    pub(super) held: Option<HeldBorder>,
     pressed: Option<Press>,
     selection: Option<Selection>,
     /// The time, column and row of the last click.
@@ -98,7 +98,7 @@ pub(super) struct MouseState {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct HeldBorder {
+pub(super) struct HeldBorder {
     name: &'static str,
     /// Cells between the pointer and the border when the button went down.
     offset: u16,
@@ -117,10 +117,6 @@ impl MouseState {
     /// The first and the last cell of the selection.
     pub(super) fn selection(&self) -> Option<((u16, u16), (u16, u16))> {
         self.selection.as_ref().map(|selection| (selection.from, selection.to))
-    }
-
-    pub(super) fn release_border(&mut self) {
-        self.held = None;
     }
 
     /// Whether a click at this time is the second of a double click.
@@ -173,7 +169,7 @@ impl App {
         }
         self.hint.clear();
         self.sequence.clear();
-        self.sequence.forget_interrupt();
+        self.sequence.interrupted = false;
         if let Some(border) = self.layout.places().border_at(column, row).cloned() {
             if double {
                 self.layout.reset_border(&border);
@@ -273,10 +269,8 @@ impl App {
         match self.layout.places().pane_at(column, row) {
             Some(Pane::Chat) => self.chat.scroll_up(-rows),
             Some(Pane::Map) => self.wheel_in_map(rows),
-            Some(Pane::Context) => self.wheel_in_context(rows),
-            Some(Pane::Review) => {
-                self.scroll_review(rows);
-            }
+            Some(Pane::Context) => self.context.window.scroll(rows),
+            Some(Pane::Review) => self.scroll_review(rows),
             None => {}
         }
         Vec::new()

@@ -366,7 +366,7 @@ mod tests {
     fn a_warning_that_goes_into_a_chat_nobody_sees_is_told_here() {
         let mut app = app();
         app.focus = crate::tui::action::Pane::Map;
-        app.layout.set_zoomed();
+        app.layout.zoomed = true;
         line(&mut app, 100);
         app.session.report(rhumb_session::Level::Warning, "Nothing was written.", "");
         app.report(Response::Head("main".into()));

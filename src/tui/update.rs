@@ -135,7 +135,8 @@ impl App {
         {
             return tasks;
         }
-        if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
+        let choice = name.strip_prefix("Alt-").and_then(|key| key.parse().ok());
+        if let Some(choice) = choice.filter(|key| self.session.is_choice(*key)) {
             return self.choose(choice);
         }
         let sequence = self.sequence.complete(&name);
@@ -244,7 +245,7 @@ impl App {
             // Queued messages are not saved; the rest of the session is.
             return if self.session.queue().waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
-        self.sequence.note_interrupt();
+        self.sequence.interrupted = true;
         self.say(format!("{} again leaves", self.keys.first(Action::Interrupt)))
     }
 
@@ -454,11 +455,6 @@ impl App {
         tasks.extend(run(effects));
         tasks
     }
-}
-
-fn only_char(text: &str) -> Option<char> {
-    let mut chars = text.chars();
-    chars.next().filter(|_| chars.next().is_none())
 }
 
 #[cfg(test)]

@@ -157,5 +157,5 @@ fn pane_keys(app: &App) -> String {
         own.iter().zip(1..).all(|(key, number)| key.strip_prefix(prefix) == Some(number.to_string().as_str()))
     });
     let keys = prefix.map_or(next.to_owned(), |prefix| format!("{next} or {prefix}1…4"));
-    if app.layout.is_zoomed() { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
+    if app.layout.zoomed { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
 }

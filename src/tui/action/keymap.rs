@@ -73,26 +73,7 @@ impl KeyMap {
         let longer = |action: Action| has(action, &|keys| keys.starts_with(&prefix));
         if here.map(|(_, info)| info.action).any(longer) { Binding::Prefix } else { Binding::None }
     }
-}
 
-/// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyProblem {
-    pub name: String,
-    pub text: String,
-}
-
-/// Keys that leave the app or an overlay. Settings cannot change them.
-const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
-
-struct KeyMapBuilder {
-    keys: BTreeMap<Action, Vec<String>>,
-    /// The valid overrides, in the order of the table.
-    own: Vec<(&'static ActionInfo, String)>,
-    problems: Vec<KeyProblem>,
-}
-
-impl KeyMap {
     /// Replaces the default keys of actions by those of the settings. Returns the key map and the problems in the settings.
     ///
     /// Settings take precedence over the table. An empty list leaves an action without keys. Ctrl-c and Esc cannot be removed,
@@ -121,6 +102,23 @@ impl KeyMap {
         builder.report_shadowed();
         (Self { keys: builder.keys }, builder.problems)
     }
+}
+
+/// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyProblem {
+    pub name: String,
+    pub text: String,
+}
+
+/// Keys that leave the app or an overlay. Settings cannot change them.
+const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
+
+struct KeyMapBuilder {
+    keys: BTreeMap<Action, Vec<String>>,
+    /// The valid overrides, in the order of the table.
+    own: Vec<(&'static ActionInfo, String)>,
+    problems: Vec<KeyProblem>,
 }
 
 impl KeyMapBuilder {
@@ -275,29 +273,16 @@ fn is_text(key: &str) -> bool {
 }
 
 /// Alternative names of keys.
-const WORDS: [(&str, &str); 27] = [
-    ("enter", "Enter"),
+const WORDS: [(&str, &str); 14] = [
     ("return", "Enter"),
     ("ret", "Enter"),
-    ("esc", "Esc"),
     ("escape", "Esc"),
-    ("tab", "Tab"),
     ("backtab", "Shift-Tab"),
-    ("backspace", "Backspace"),
     ("bs", "Backspace"),
-    ("delete", "Delete"),
     ("del", "Delete"),
-    ("up", "Up"),
-    ("down", "Down"),
-    ("left", "Left"),
-    ("right", "Right"),
-    ("pageup", "PageUp"),
     ("pgup", "PageUp"),
-    ("pagedown", "PageDown"),
     ("pgdown", "PageDown"),
     ("pgdn", "PageDown"),
-    ("home", "Home"),
-    ("end", "End"),
     ("space", "Space"),
     ("spc", "Space"),
     ("plus", "+"),
@@ -361,8 +346,9 @@ fn base(text: &str) -> Option<String> {
         return (!one.is_control()).then(|| one.to_string());
     }
     let lower = text.to_ascii_lowercase();
-    if let Some((_, name)) = WORDS.iter().find(|(word, _)| *word == lower) {
-        return Some((*name).to_owned());
+    let own = key::NAMED.iter().map(|(_, name)| *name).find(|name| name.eq_ignore_ascii_case(text));
+    if let Some(name) = own.or(WORDS.iter().find(|(word, _)| *word == lower).map(|(_, name)| *name)) {
+        return Some(name.to_owned());
     }
     let number: u8 = lower.strip_prefix('f')?.parse().ok()?;
     (1..=24).contains(&number).then(|| format!("F{number}"))
@@ -371,24 +357,20 @@ fn base(text: &str) -> Option<String> {
 /// The entries of the table `[keys]` that are ignored or hide another key, each with its file, its line and a remedy.
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     let (_, problems) = KeyMap::with(&settings.display.keys);
-    let told = |name: &str, text: &str| match settings.layers.origin(&format!("keys.{name}")) {
-        Some(origin) => format!("{origin}: {text}{}", end(text)),
-        None => format!("keys: {text}{}", end(text)),
+    let told = |name: &str, text: &str| {
+        let origin = settings.layers.origin(&format!("keys.{name}"));
+        let end = if text.ends_with('?') { "" } else { "." };
+        format!("{}: {text}{end}", origin.map_or("keys".to_owned(), |origin| origin.to_string()))
     };
     let hint = "/keys shows the names of actions and the keys in force.";
     problems.iter().map(|problem| (told(&problem.name, &problem.text), hint.to_owned())).collect()
-}
-
-/// The full stop of a sentence, unless it ends with a question mark.
-fn end(text: &str) -> &'static str {
-    if text.ends_with('?') { "" } else { "." }
 }
 
 /// The keys of an incomplete sequence, and whether the last key was Ctrl-C.
 #[derive(Debug, Default)]
 pub struct KeySequence {
     pending: String,
-    interrupted: bool,
+    pub interrupted: bool,
 }
 
 impl KeySequence {
@@ -409,14 +391,6 @@ impl KeySequence {
 
     pub fn hold(&mut self, sequence: String) {
         self.pending = sequence;
-    }
-
-    pub fn note_interrupt(&mut self) {
-        self.interrupted = true;
-    }
-
-    pub fn forget_interrupt(&mut self) {
-        self.interrupted = false;
     }
 
     /// Whether the key before this one was Ctrl-C.

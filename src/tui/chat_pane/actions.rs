@@ -467,25 +467,7 @@ impl App {
         }
         self.chat.reading.toggled.retain(|entry| *entry < count);
     }
-}
 
-/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
-fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
-    let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
-    let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
-    for word in words {
-        let named = word.trim_end_matches(['.', '/']).trim_start_matches("./");
-        let Some(path) = paths.iter().find(|path| is_path(path, named)) else { continue };
-        let start = named.as_ptr() as usize - text.as_ptr() as usize + named.len();
-        let after = text.get(start..).unwrap_or_default().trim_start_matches(['`', '"', '\'']);
-        let after = after.strip_prefix(", line ").or(after.strip_prefix(':')).or(after.strip_prefix('('));
-        let digits: String = after.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-        return Some((path.clone(), digits.parse().unwrap_or(1).max(1)));
-    }
-    None
-}
-
-impl App {
     /// Requests the files that new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
         run(self.chat.citing.update(self.session.transcript(), self.session.paths()))
@@ -678,6 +660,22 @@ impl App {
         self.chat.reading.rerun = None;
         Some(effects)
     }
+}
+
+/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
+fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
+    let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
+    let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
+    for word in words {
+        let named = word.trim_end_matches(['.', '/']).trim_start_matches("./");
+        let Some(path) = paths.iter().find(|path| is_path(path, named)) else { continue };
+        let start = named.as_ptr() as usize - text.as_ptr() as usize + named.len();
+        let after = text.get(start..).unwrap_or_default().trim_start_matches(['`', '"', '\'']);
+        let after = after.strip_prefix(", line ").or(after.strip_prefix(':')).or(after.strip_prefix('('));
+        let digits: String = after.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+        return Some((path.clone(), digits.parse().unwrap_or(1).max(1)));
+    }
+    None
 }
 
 /// Whether the text is sent to the model, with or without a mode prefix.

@@ -89,12 +89,7 @@ impl App {
         let (mode, typed) = self.composer.vi_mode().unwrap_or_default();
         Some(if typed.is_empty() { mode.name().to_owned() } else { format!("{} {typed}", mode.name()) })
     }
-}
 
-/// Lines of a message from the editor up to which it is not folded.
-const MAX_UNFOLDED_LINES: usize = 200;
-
-impl App {
     /// Puts a message that was not answered back into the composer. If the composer has a newer draft, the message is added to
     /// the earlier inputs instead.
     pub(crate) fn restore_draft(&mut self, draft: &str) {
@@ -152,42 +147,7 @@ impl App {
         self.session.report(Level::Error, message, hint);
         Vec::new()
     }
-}
 
-/// The position in the earlier inputs.
-#[derive(Debug, Default)]
-pub struct InputHistory {
-    /// The index of the recalled input, and its text.
-    at: Option<(usize, String)>,
-    /// The draft from before, which follows the newest input.
-    before: String,
-    recent: Vec<String>,
-    /// The text that the app last copied.
-    copied: Option<String>,
-}
-
-impl InputHistory {
-    pub fn note_run(&mut self, name: &str) {
-        self.recent.retain(|known| known != name);
-        self.recent.push(name.to_owned());
-    }
-
-    /// Names of actions and commands that were run from the palette, the newest last.
-    pub fn recent(&self) -> &[String] {
-        &self.recent
-    }
-
-    pub fn note_copied(&mut self, text: &str) {
-        self.copied = Some(text.to_owned());
-    }
-
-    /// Whether the app itself copied this text.
-    pub fn has_copied(&self, text: &str) -> bool {
-        self.copied.as_deref() == Some(text)
-    }
-}
-
-impl App {
     /// Whether Up and Down recall earlier inputs: the composer is empty, or holds an unchanged earlier input.
     pub(crate) fn recalls(&self, key: &str) -> bool {
         let is_unchanged = || self.composer.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
@@ -230,6 +190,42 @@ impl App {
             return self.hint.set("there are no earlier inputs yet");
         }
         self.overlays.show(Menu::inputs(&self.session.persistence().inputs));
+    }
+}
+
+/// Lines of a message from the editor up to which it is not folded.
+const MAX_UNFOLDED_LINES: usize = 200;
+
+/// The position in the earlier inputs.
+#[derive(Debug, Default)]
+pub struct InputHistory {
+    /// The index of the recalled input, and its text.
+    at: Option<(usize, String)>,
+    /// The draft from before, which follows the newest input.
+    before: String,
+    recent: Vec<String>,
+    /// The text that the app last copied.
+    copied: Option<String>,
+}
+
+impl InputHistory {
+    pub fn note_run(&mut self, name: &str) {
+        self.recent.retain(|known| known != name);
+        self.recent.push(name.to_owned());
+    }
+
+    /// Names of actions and commands that were run from the palette, the newest last.
+    pub fn recent(&self) -> &[String] {
+        &self.recent
+    }
+
+    pub fn note_copied(&mut self, text: &str) {
+        self.copied = Some(text.to_owned());
+    }
+
+    /// Whether the app itself copied this text.
+    pub fn has_copied(&self, text: &str) -> bool {
+        self.copied.as_deref() == Some(text)
     }
 }
 

@@ -116,8 +116,7 @@ impl Composer {
     }
 
     pub fn set(&mut self, text: &str) {
-        self.chips.clear();
-        self.reset(Vec::new());
+        self.clear();
         self.paste(text);
     }
 
@@ -173,7 +172,7 @@ impl Composer {
 
     pub fn complete(&mut self, length: usize, text: &str) {
         let at = self.position();
-        self.jump(at.saturating_sub(length));
+        jump(&mut self.area, at.saturating_sub(length));
         self.area.delete_str(length.min(at));
         self.area.insert_str(text.replace(CHIP_SPACE, " "));
     }
@@ -245,7 +244,7 @@ impl Composer {
             if buffer.text().split('\n').ne(self.area.lines().iter().map(String::as_str)) {
                 self.reset(buffer.text().split('\n').map(str::to_owned).collect());
             }
-            self.jump(buffer.position(buffer.cursor));
+            jump(&mut self.area, buffer.position(buffer.cursor));
         }
         self.vi = Some(vi);
         outcome
@@ -264,7 +263,7 @@ impl Composer {
         let name: String = text.chars().skip(place.start).take(place.len()).collect();
         let Some(index) = self.chips.iter().position(|(known, _)| *known == name) else { return false };
         let (_, paste) = self.chips.swap_remove(index);
-        self.jump(place.start);
+        jump(&mut self.area, place.start);
         self.area.delete_str(place.len());
         self.area.insert_str(paste.trim_end_matches('\n').replace(CHIP_SPACE, " "));
         true
@@ -323,7 +322,7 @@ impl Composer {
             return;
         }
         let inserted: String = new.iter().take((edit.end + new.len()) - old.len()).skip(edit.start).collect();
-        self.jump(removed.start);
+        jump(&mut self.area, removed.start);
         self.area.delete_str(removed.len());
         self.area.insert_str(inserted);
     }
@@ -333,7 +332,7 @@ impl Composer {
         let at = self.position();
         let places = self.places(&self.area.lines().join("\n"));
         if let Some(chip) = places.into_iter().find(|chip| chip.start < at && at < chip.end) {
-            self.jump(if last <= chip.start { chip.end } else { chip.start });
+            jump(&mut self.area, if last <= chip.start { chip.end } else { chip.start });
         }
     }
 
@@ -341,10 +340,6 @@ impl Composer {
     fn position(&self) -> usize {
         let DataCursor(row, column) = self.area.cursor();
         self.area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
-    }
-
-    fn jump(&mut self, position: usize) {
-        jump(&mut self.area, position);
     }
 
     /// Moves the cursor to a cell, relative to the top left corner of the drawn text.

@@ -40,17 +40,13 @@ impl App {
                 self.hint.set(format!("the map is recomputed (from now on: {})", self.session.map().refresh.as_str()));
                 return run(effects);
             }
-            Command::Copy => self.copy_answer(),
+            Command::Copy => match self.session.last_answer() {
+                Some(clip) => self.session.copy(clip),
+                None => self.session.report(Level::Warning, "There is no answer to copy yet.", ""),
+            },
             other => return run(self.session.command(other)),
         }
         Vec::new()
-    }
-
-    fn copy_answer(&mut self) {
-        match self.session.last_answer() {
-            Some(clip) => self.session.copy(clip),
-            None => self.session.report(Level::Warning, "There is no answer to copy yet.", ""),
-        }
     }
 
     /// Runs a command line. It stays in the composer if it cannot be parsed.
@@ -122,38 +118,18 @@ impl App {
         }
         self.session.stop_page()
     }
-}
 
-/// Columns of the names; the description of each row follows.
-const NAME_COLUMNS: usize = 24;
-
-/// On a screen with fewer columns the rows have neither names nor keys, but only descriptions.
-const MIN_NAME_COLUMN_WIDTH: u16 = 50;
-
-/// Most recently run entries that are listed first.
-const MAX_RECENT: usize = 8;
-
-impl App {
     pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
         let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen().0);
         let row = |name: &str, usage: &str, help: &str, detail: String, enabled: bool| {
             let shown = format!("{name} {usage}");
             let (shown, help) = (shown.trim(), help.trim());
-            match is_narrow {
-                true => MenuRow {
-                    command: name.to_owned(),
-                    label: format!("{name} · {help}"),
-                    detail: String::new(),
-                    enabled,
-                },
-                false => MenuRow {
-                    command: name.to_owned(),
-                    label: format!("{shown:<NAME_COLUMNS$} {help}"),
-                    detail,
-                    enabled,
-                },
-            }
+            let (label, detail) = match is_narrow {
+                true => (format!("{name} · {help}"), String::new()),
+                false => (format!("{shown:<NAME_COLUMNS$} {help}"), detail),
+            };
+            MenuRow { command: name.to_owned(), label, detail, enabled }
         };
         for info in COMMANDS {
             rows.push(row(&format!("/{}", info.name), info.arguments, info.help, String::new(), true));
@@ -162,7 +138,8 @@ impl App {
             let detail = origin(own.source).to_owned();
             rows.push(row(&format!("/{}", own.name), &own.arguments, &own.description, detail, true));
         }
-        let mut actions: Vec<(&ActionInfo, Option<&str>)> = self.palette_actions();
+        let others = ACTIONS.iter().filter(|info| info.action != Action::Palette);
+        let mut actions: Vec<(&ActionInfo, Option<&str>)> = others.map(|info| (info, self.why_not(info))).collect();
         actions.sort_by_key(|(info, why)| (why.is_some(), info.scope != Scope::Pane(self.focus)));
         for (info, why) in actions {
             let keys = self.keys.of(info.action).join("  ");
@@ -223,12 +200,6 @@ impl App {
             _ => return false,
         }
         true
-    }
-
-    /// The actions, with the reason why each is unavailable.
-    fn palette_actions(&self) -> Vec<(&'static ActionInfo, Option<&'static str>)> {
-        let others = ACTIONS.iter().filter(|info| info.action != Action::Palette);
-        others.map(|info| (info, self.why_not(info))).collect()
     }
 
     /// The reason why an action is unavailable. `None` if it is available.
@@ -324,6 +295,15 @@ impl App {
         self.act(info.action)
     }
 }
+
+/// Columns of the names; the description of each row follows.
+const NAME_COLUMNS: usize = 24;
+
+/// On a screen with fewer columns the rows have neither names nor keys, but only descriptions.
+const MIN_NAME_COLUMN_WIDTH: u16 = 50;
+
+/// Most recently run entries that are listed first.
+const MAX_RECENT: usize = 8;
 
 fn opens_a_list(info: &CommandInfo) -> bool {
     let is_list = matches!(info.takes, Argument::Model | Argument::Theme);

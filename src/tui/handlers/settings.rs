@@ -163,36 +163,7 @@ impl App {
         }
         Some(Vec::new())
     }
-}
 
-/// The command that applies a setting, if there is one.
-fn command_for(name: &str, value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    Some(match name {
-        "theme" => format!("/theme {text}"),
-        "model" => format!("/model {text}"),
-        "weak_model" => format!("/weak-model {text}"),
-        "editor_model" => format!("/editor-model {text}"),
-        "edit_format" => format!("/edit-format {text}"),
-        "map_tokens" => format!("/map-tokens {text}"),
-        "map_refresh" => format!("/map-refresh {text}"),
-        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
-        "thinking" => format!("/reasoning-effort {text}"),
-        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
-        _ => return None,
-    })
-}
-
-fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
-    let at = words.iter().position(|word| format!("\"{word}\"") == value);
-    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
-    words.get(next).copied()
-}
-
-impl App {
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
             self.session.report(Level::Info, "There is no map yet: the repository is still being read.", "");
@@ -231,6 +202,33 @@ impl App {
             problems.into_iter().map(|problem| (KEYS.to_owned(), format!("{}: {}.", problem.name, problem.text)));
         self.environment.terminal.iter().cloned().chain(own).chain(keys).collect()
     }
+}
+
+/// The command that applies a setting, if there is one.
+fn command_for(name: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(match name {
+        "theme" => format!("/theme {text}"),
+        "model" => format!("/model {text}"),
+        "weak_model" => format!("/weak-model {text}"),
+        "editor_model" => format!("/editor-model {text}"),
+        "edit_format" => format!("/edit-format {text}"),
+        "map_tokens" => format!("/map-tokens {text}"),
+        "map_refresh" => format!("/map-refresh {text}"),
+        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
+        "thinking" => format!("/reasoning-effort {text}"),
+        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
+        _ => return None,
+    })
+}
+
+fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
+    let at = words.iter().position(|word| format!("\"{word}\"") == value);
+    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
+    words.get(next).copied()
 }
 
 #[cfg(test)]

@@ -223,12 +223,7 @@ impl App {
         self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
         run(self.session.set_map_tokens(Some(budget)))
     }
-}
 
-/// Further definitions of a name that are shown at most.
-const MAX_LOCATIONS: usize = 40;
-
-impl App {
     /// Handles a key while the filter is typed. Keys that move the cursor keep their meaning.
     pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(filter) = &mut self.map.filter else { return Vec::new() };
@@ -335,6 +330,9 @@ impl App {
         places
     }
 }
+
+/// Further definitions of a name that are shown at most.
+const MAX_LOCATIONS: usize = 40;
 
 #[cfg(test)]
 mod tests {

@@ -24,7 +24,7 @@ struct KeyField {
     input: SecretInput,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ConnectBox {
     reason: String,
     /// The requested model. Empty for none.
@@ -48,18 +48,8 @@ impl ConnectBox {
             ("", None) => "No model is connected.".to_owned(),
             (reason, _) => reason.to_owned(),
         };
-        let mut opened = Self {
-            reason,
-            model: request.model.clone(),
-            provider: request.provider.clone(),
-            keys: None,
-            servers: None,
-            checking: false,
-            refused: String::new(),
-            rows: Vec::new(),
-            window: ListWindow::default(),
-            field: None,
-        };
+        let (model, provider) = (request.model.clone(), request.provider.clone());
+        let mut opened = Self { reason, model, provider, ..Self::default() };
         opened.list();
         opened
     }

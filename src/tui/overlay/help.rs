@@ -37,7 +37,7 @@ pub struct HelpSection {
 
 type Piece = (String, Role);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct HelpView {
     title: String,
     sections: Vec<HelpSection>,
@@ -52,15 +52,7 @@ pub struct HelpView {
 
 impl HelpView {
     pub fn new(title: &str, sections: Vec<HelpSection>, closes: Vec<String>) -> Self {
-        Self {
-            title: format!(" {title} "),
-            sections,
-            closes,
-            query: LineInput::default(),
-            lines: Vec::new(),
-            made_for: None,
-            window: ListWindow::default(),
-        }
+        Self { title: format!(" {title} "), sections, closes, ..Self::default() }
     }
 
     fn area(screen: Rect) -> Rect {

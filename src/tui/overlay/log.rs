@@ -64,7 +64,7 @@ struct Shown {
     lines: Vec<String>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogView {
     logs: VecDeque<RunLog>,
     run: u64,
@@ -83,17 +83,7 @@ impl LogView {
     /// The logs, starting with the newest.
     pub fn new(logs: &[RunLog]) -> Self {
         let run = logs.last().map_or(0, |log| log.run);
-        Self {
-            logs: logs.iter().cloned().collect(),
-            run,
-            shown: None,
-            from_bottom: 0,
-            page: 10,
-            query: LineInput::default(),
-            is_typing: false,
-            filter: Filter::default(),
-            seek: None,
-        }
+        Self { logs: logs.iter().cloned().collect(), run, page: 10, ..Self::default() }
     }
 
     pub fn at_run(mut self, run: u64) -> Self {

@@ -153,7 +153,7 @@ struct Way {
     confirmed_action: ConfirmedAction,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Confirm {
     title: String,
     text: Vec<String>,
@@ -171,15 +171,8 @@ impl Confirm {
     /// `text` is a list of paragraphs.
     pub fn new(title: &str, text: impl IntoIterator<Item = String>) -> Self {
         let safe = |text: &str| sanitize::visible_line(text).into_owned();
-        Self {
-            title: format!(" {} ", safe(title)),
-            text: text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect(),
-            ways: Vec::new(),
-            stay: "cancels".to_owned(),
-            again: Vec::new(),
-            offset: 0,
-            is_long: false,
-        }
+        let text = text.into_iter().filter(|line| !line.is_empty()).map(|line| safe(&line)).collect();
+        Self { title: format!(" {} ", safe(title)), text, stay: "cancels".to_owned(), ..Self::default() }
     }
 
     pub fn way(mut self, key: char, label: &str, confirmed_action: ConfirmedAction) -> Self {

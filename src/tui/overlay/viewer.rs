@@ -16,7 +16,7 @@ use crate::tui::coloring::pieces;
 use crate::tui::widget::{LineInput, ListWindow, StyledText, clipped, matches, place_cursor};
 use crate::tui::{Action, Coloring, Colors, Language, Previews, Role, Theme, key};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TextView {
     title: String,
     lines: Vec<String>,
@@ -29,14 +29,7 @@ pub struct TextView {
 impl TextView {
     pub fn new(title: &str, text: &str) -> Self {
         let lines = text.lines().map(|line| sanitize::visible_line(line).into_owned()).collect();
-        Self {
-            title: format!(" {title} "),
-            lines,
-            wrapped: Vec::new(),
-            width: 0,
-            window: ListWindow::default(),
-            table: false,
-        }
+        Self { title: format!(" {title} "), lines, ..Self::default() }
     }
 
     /// Each line is a row of a table, whose last column is wrapped below itself.
@@ -102,7 +95,7 @@ impl Overlay for TextView {
 /// Longest line that is coloured and searched for marks, in bytes.
 const MAX_MARKED_LINE_BYTES: usize = 8_000;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct SectionView {
     title: String,
     sections: Vec<TextSection>,
@@ -134,12 +127,6 @@ enum LanguageName {
     Named(&'static str),
 }
 
-impl TextSection {
-    fn new(title: String, head: Vec<String>, text: String, language: Option<(LanguageName, Range<usize>)>) -> Self {
-        Self { head, text, title, language, rows: Vec::new() }
-    }
-}
-
 #[derive(Debug, Default)]
 struct Search {
     input: LineInput,
@@ -163,8 +150,7 @@ impl SectionView {
 
     /// A view of sections that starts at the section `begin`.
     fn new(title: &str, sections: Vec<TextSection>, begin: Option<usize>) -> Self {
-        let title = title.to_owned();
-        Self { title, sections, starts: Vec::new(), width: 0, top: 0, rows: 10, begin, search: Search::default() }
+        Self { title: title.to_owned(), sections, rows: 10, begin, ..Self::default() }
     }
 
     fn search_key(&mut self, key: KeyEvent) {
@@ -500,7 +486,8 @@ fn diff_section(diff: &str) -> TextSection {
     let head = vec![String::new(), format!("━━ {path}  +{} −{}", count('+'), count('-'))];
     let text = rest + body;
     let all = 0..text.len();
-    TextSection::new(path, head, text, Some((LanguageName::Named("diff"), all)))
+    let language = Some((LanguageName::Named("diff"), all));
+    TextSection { head, text, title: path, language, ..TextSection::default() }
 }
 
 /// The path that the first line names twice, as `a/PATH b/PATH`.
@@ -525,11 +512,12 @@ fn request_sections(prompt: &Prompt, place: Option<usize>) -> (Vec<TextSection>,
             let text = if chunks.len() == 1 { message.content.clone() } else { chunk.text.clone() };
             let language = language(&chunk.kind, &text);
             let title = chunk.title.clone();
-            sections.push(TextSection::new(title, std::mem::take(&mut head), text, language));
+            let head = std::mem::take(&mut head);
+            sections.push(TextSection { head, text, title, language, ..TextSection::default() });
         }
         if chunks.is_empty() {
             let (text, title) = (message.content.clone(), message.role.as_str().to_owned());
-            sections.push(TextSection::new(title, head, text, None));
+            sections.push(TextSection { head, text, title, ..TextSection::default() });
         }
         if let Some(last) = sections.last_mut().filter(|_| !message.images.is_empty()) {
             let image =
@@ -547,7 +535,7 @@ fn summary(prompt: &Prompt) -> TextSection {
     for omission in &prompt.omitted {
         text.push_str(&format!("left out: {omission}\n"));
     }
-    TextSection::new("all of it".into(), Vec::new(), text, None)
+    TextSection { title: "all of it".into(), text, ..TextSection::default() }
 }
 
 /// The language of a chunk, and the bytes in that language: the content of a file between its fences.
@@ -581,7 +569,8 @@ mod tests {
 
     fn parts() -> Vec<TextSection> {
         let part = |title: &str, head: &[&str], text: &str| {
-            TextSection::new(title.into(), head.iter().map(|line| (*line).to_owned()).collect(), text.into(), None)
+            let head = head.iter().map(|line| (*line).to_owned()).collect();
+            TextSection { head, text: text.into(), title: title.into(), ..TextSection::default() }
         };
         let file = "harbour/berth.py\n```\ndef moor():\n    return ship\n```\n\n";
         vec![

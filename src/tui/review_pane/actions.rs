@@ -262,13 +262,7 @@ impl App {
         let did = if undo { "taken back" } else { "done again" };
         self.hint.set(format!("{did}; {} {does}", self.keys.first(key)));
     }
-}
 
-fn is_single(action: Action) -> bool {
-    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
-}
-
-impl App {
     /// Writes the accepted hunks, after a question if some are pending. `other` inverts the setting for commits.
     pub(super) fn write_review(&mut self, other: bool) -> Vec<Task> {
         let preview = self.session.write_preview();
@@ -347,27 +341,7 @@ impl App {
         }
         Vec::new()
     }
-}
 
-const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
-
-/// The time at which a report replaced the hunk under the cursor.
-#[derive(Debug, Default)]
-pub struct DecisionGuard {
-    pub clock: Clock,
-    changed: Option<Duration>,
-}
-
-impl DecisionGuard {
-    fn holds(&self) -> bool {
-        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
-    }
-}
-
-/// Identifies a hunk: its path, and its removed and added lines.
-type HunkTexts = (String, (String, String));
-
-impl App {
     /// The hunk under the cursor, if a key would decide it.
     pub(crate) fn guarded(&self) -> Option<HunkTexts> {
         if self.focus != Pane::Review || !self.overlays.is_empty() {
@@ -459,6 +433,28 @@ impl App {
         }
     }
 }
+
+fn is_single(action: Action) -> bool {
+    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
+}
+
+const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
+
+/// The time at which a report replaced the hunk under the cursor.
+#[derive(Debug, Default)]
+pub struct DecisionGuard {
+    pub clock: Clock,
+    changed: Option<Duration>,
+}
+
+impl DecisionGuard {
+    fn holds(&self) -> bool {
+        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
+    }
+}
+
+/// Identifies a hunk: its path, and its removed and added lines.
+type HunkTexts = (String, (String, String));
 
 fn is_to_go(file: &FileReview) -> bool {
     file.change == FileChange::Delete

@@ -258,13 +258,7 @@ impl App {
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,
         }
     }
-}
 
-fn open(draft: ReviewDraft) -> Vec<Task> {
-    vec![Task::Edit(Editing::Review(Box::new(draft)))]
-}
-
-impl App {
     /// Opens a comment on the selected lines, or the line or hunk under the cursor.
     pub(super) fn comment_here(&mut self) -> Vec<Task> {
         let selected = self.selected_lines();
@@ -469,6 +463,10 @@ impl App {
             (PlacementAction::Edit(_) | PlacementAction::Put(_), None) => Vec::new(),
         }
     }
+}
+
+fn open(draft: ReviewDraft) -> Vec<Task> {
+    vec![Task::Edit(Editing::Review(Box::new(draft)))]
 }
 
 /// The marks around the place of an edit in a text that the user changes by hand.

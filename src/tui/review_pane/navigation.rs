@@ -362,23 +362,7 @@ impl App {
         let edits = self.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
         edits.iter().map(|edit| edit.lines.len() + 1).sum()
     }
-}
 
-fn heading(id: HunkId) -> Row {
-    Row::Hunk { id, folded: false }
-}
-
-/// Whether a row is the heading of a hunk or of an unplaced edit.
-fn is_heading(row: Row) -> bool {
-    matches!(row, Row::Hunk { .. } | Row::Refused(_))
-}
-
-/// Unchanged lines that one key shows or hides.
-const UNCHANGED_LINES_STEP: isize = 10;
-
-const MAX_UNCHANGED_LINES: usize = 200;
-
-impl App {
     /// Handles an action that changes view options. `None` for any other action.
     pub(crate) fn view_in_review(&mut self, action: Action) -> Option<()> {
         self.lay_out_review(None);
@@ -638,6 +622,20 @@ impl App {
         self.lay_out_review(None);
     }
 }
+
+fn heading(id: HunkId) -> Row {
+    Row::Hunk { id, folded: false }
+}
+
+/// Whether a row is the heading of a hunk or of an unplaced edit.
+fn is_heading(row: Row) -> bool {
+    matches!(row, Row::Hunk { .. } | Row::Refused(_))
+}
+
+/// Unchanged lines that one key shows or hides.
+const UNCHANGED_LINES_STEP: isize = 10;
+
+const MAX_UNCHANGED_LINES: usize = 200;
 
 #[derive(Debug, Default)]
 pub struct ReviewSearch {

@@ -330,10 +330,6 @@ impl Backend for Bounded {
         self.0.draw(content)
     }
 
-    fn append_lines(&mut self, count: u16) -> io::Result<()> {
-        self.0.append_lines(count)
-    }
-
     fn hide_cursor(&mut self) -> io::Result<()> {
         self.0.hide_cursor()
     }

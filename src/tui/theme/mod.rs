@@ -14,29 +14,16 @@ pub(crate) use self::manager::Themes;
 pub use self::spec::ColorDepth;
 pub(crate) use self::spec::{ThemeError, rgb_of};
 
+macro_rules! builtin {
+    ($($name:literal,)+) => { [$(($name, include_str!(concat!("../../../themes/", $name, ".toml")))),+] };
+}
+
 /// The themes inside the program: name and TOML.
-const BUILTIN: [(&str, &str); 21] = [
-    ("rhumb-dark", include_str!("../../../themes/rhumb-dark.toml")),
-    ("rhumb-light", include_str!("../../../themes/rhumb-light.toml")),
-    ("rhumb-16", include_str!("../../../themes/rhumb-16.toml")),
-    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
-    ("high-contrast-light", include_str!("../../../themes/high-contrast-light.toml")),
-    ("colour-blind-dark", include_str!("../../../themes/colour-blind-dark.toml")),
-    ("colour-blind-light", include_str!("../../../themes/colour-blind-light.toml")),
-    ("catppuccin-mocha", include_str!("../../../themes/catppuccin-mocha.toml")),
-    ("catppuccin-latte", include_str!("../../../themes/catppuccin-latte.toml")),
-    ("dracula", include_str!("../../../themes/dracula.toml")),
-    ("everforest", include_str!("../../../themes/everforest.toml")),
-    ("gruvbox-dark", include_str!("../../../themes/gruvbox-dark.toml")),
-    ("gruvbox-light", include_str!("../../../themes/gruvbox-light.toml")),
-    ("kanagawa", include_str!("../../../themes/kanagawa.toml")),
-    ("nord", include_str!("../../../themes/nord.toml")),
-    ("one-dark", include_str!("../../../themes/one-dark.toml")),
-    ("rose-pine", include_str!("../../../themes/rose-pine.toml")),
-    ("rose-pine-dawn", include_str!("../../../themes/rose-pine-dawn.toml")),
-    ("solarized-dark", include_str!("../../../themes/solarized-dark.toml")),
-    ("solarized-light", include_str!("../../../themes/solarized-light.toml")),
-    ("tokyo-night", include_str!("../../../themes/tokyo-night.toml")),
+const BUILTIN: &[(&str, &str)] = &builtin![
+    "rhumb-dark", "rhumb-light", "rhumb-16", "high-contrast", "high-contrast-light", "colour-blind-dark",
+    "colour-blind-light", "catppuccin-mocha", "catppuccin-latte", "dracula", "everforest", "gruvbox-dark",
+    "gruvbox-light", "kanagawa", "nord", "one-dark", "rose-pine", "rose-pine-dawn", "solarized-dark",
+    "solarized-light", "tokyo-night",
 ];
 
 /// Background of a theme that does not define one.

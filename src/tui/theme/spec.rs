@@ -285,21 +285,7 @@ impl ColorDepth {
             Self::True => "24-bit",
         }
     }
-}
 
-/// The attributes that carry meaning without colour. Slant is left out: most terminals that lack colour lack it too.
-const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
-
-/// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
-const XTERM_16: [u32; 16] = [
-    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00,
-    0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
-];
-
-/// The six levels of each channel in xterm's colour cube (codes 16 to 231).
-const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
-impl ColorDepth {
     /// The style of `role` at this depth. If a colour that carried the meaning is lost, an attribute replaces it.
     pub(super) fn convert(self, role: Option<Role>, style: Style) -> Style {
         let signal = role.map(signal).unwrap_or_default();
@@ -319,9 +305,7 @@ impl ColorDepth {
             Self::None => Style { add_modifier: style.add_modifier & PLAIN, ..Style::default() }.add_modifier(signal),
         }
     }
-}
 
-impl ColorDepth {
     pub(super) fn color(self, color: Color) -> Option<Color> {
         match self {
             Self::True => Some(color),
@@ -338,6 +322,18 @@ impl ColorDepth {
         if self == Self::Ansi16 && lost && style.bg.is_none() { style.fg(Color::DarkGray) } else { style }
     }
 }
+
+/// The attributes that carry meaning without colour. Slant is left out: most terminals that lack colour lack it too.
+const PLAIN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::UNDERLINED).union(Modifier::REVERSED);
+
+/// The first sixteen colours as xterm ships them. Users change these, so they only serve to pick the nearest.
+const XTERM_16: [u32; 16] = [
+    0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5, 0x7F7F7F, 0xFF0000, 0x00FF00,
+    0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
+];
+
+/// The six levels of each channel in xterm's colour cube (codes 16 to 231).
+const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Red, green and blue of a colour, from xterm's default palette. `None` for the default foreground and background.
 pub fn rgb_of(color: Color) -> Option<[u8; 3]> {

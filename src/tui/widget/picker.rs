@@ -221,107 +221,7 @@ impl Picker {
         }
         self.selected().map_or(PickerOutcome::Open, |item| PickerOutcome::Picked(vec![item]))
     }
-}
 
-fn safe(text: String) -> String {
-    match sanitize::visible_line(&text) {
-        std::borrow::Cow::Borrowed(_) => text,
-        std::borrow::Cow::Owned(safe) => safe,
-    }
-}
-
-#[derive(Debug, Clone)]
-pub enum Items {
-    Texts(Arc<Vec<String>>),
-    Symbols(Arc<Symbols>),
-}
-
-/// Every definition of the repository: files in the order of the map, definitions by line.
-#[derive(Debug)]
-pub struct Symbols {
-    graph: Arc<TagGraph>,
-    /// File and index of the definition.
-    places: Vec<(u32, u32)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SymbolItem<'a> {
-    pub name: &'a str,
-    /// Such as `function`.
-    pub kind: &'static str,
-    pub path: &'a str,
-    /// 1-based.
-    pub line: usize,
-}
-
-impl Symbols {
-    /// The definitions in the order of the map, if there is one.
-    pub fn new(graph: Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
-        let index = Arc::clone(graph.index());
-        let mut files: Vec<u32> = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).collect();
-        if let Some(map) = map {
-            let ranks = map.ranks(index.files(), |file| &file.path);
-            files.sort_by_key(|file| ranks.get(*file as usize).copied().unwrap_or(u32::MAX));
-        }
-        let of = |file: u32| {
-            let count = index.record(file).map_or(0, |record| record.definitions().len());
-            (0..u32::try_from(count).unwrap_or(0)).map(move |at| (file, at))
-        };
-        Self { places: files.into_iter().flat_map(of).collect(), graph }
-    }
-
-    pub fn get(&self, at: usize) -> Option<SymbolItem<'_>> {
-        let &(file, place) = self.places.get(at)?;
-        let index = self.graph.index();
-        let entry = index.definition(file, place)?;
-        let (kind, line) = (entry.kind().as_str(), entry.line() as usize);
-        Some(SymbolItem { name: entry.name(), kind, path: index.path(file), line })
-    }
-}
-
-impl Items {
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Texts(texts) => texts.len(),
-            Self::Symbols(symbols) => symbols.places.len(),
-        }
-    }
-
-    /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
-    pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
-        match self {
-            Self::Texts(texts) => texts.get(at).map_or("", String::as_str),
-            Self::Symbols(symbols) => {
-                room.clear();
-                if let Some(item) = symbols.get(at) {
-                    let _ = write!(room, "{}  {}:{}", item.name, item.path, item.line);
-                }
-                room
-            }
-        }
-    }
-
-    /// The kind of a definition.
-    pub fn detail(&self, at: usize) -> &str {
-        match self {
-            Self::Texts(_) => "",
-            Self::Symbols(symbols) => symbols.get(at).map_or("", |item| item.kind),
-        }
-    }
-}
-
-/// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
-const MAX_WIDTH: u16 = 84;
-const MAX_HEIGHT: u16 = 22;
-const MARGIN: u16 = 2;
-/// The same with a preview.
-const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
-const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
-/// With at least this many columns inside, the preview is beside the list; with at least this many lines, below it.
-const MIN_COLUMNS_BESIDE: u16 = 96;
-const MIN_LINES_BELOW: u16 = 16;
-
-impl Picker {
     pub fn area(&self, screen: Rect) -> Rect {
         if self.with_preview { wide_area(screen) } else { area_within(screen, (MAX_WIDTH, MAX_HEIGHT)) }
     }
@@ -424,6 +324,104 @@ impl Picker {
         key_hints(first.chain(self.extra.iter().copied()).chain([("↑↓", "move")]), columns, theme)
     }
 }
+
+fn safe(text: String) -> String {
+    match sanitize::visible_line(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(safe) => safe,
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Items {
+    Texts(Arc<Vec<String>>),
+    Symbols(Arc<Symbols>),
+}
+
+/// Every definition of the repository: files in the order of the map, definitions by line.
+#[derive(Debug)]
+pub struct Symbols {
+    graph: Arc<TagGraph>,
+    /// File and index of the definition.
+    places: Vec<(u32, u32)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SymbolItem<'a> {
+    pub name: &'a str,
+    /// Such as `function`.
+    pub kind: &'static str,
+    pub path: &'a str,
+    /// 1-based.
+    pub line: usize,
+}
+
+impl Symbols {
+    /// The definitions in the order of the map, if there is one.
+    pub fn new(graph: Arc<TagGraph>, map: Option<&RepoMap>) -> Self {
+        let index = Arc::clone(graph.index());
+        let mut files: Vec<u32> = (0..u32::try_from(index.len()).unwrap_or(u32::MAX)).collect();
+        if let Some(map) = map {
+            let ranks = map.ranks(index.files(), |file| &file.path);
+            files.sort_by_key(|file| ranks.get(*file as usize).copied().unwrap_or(u32::MAX));
+        }
+        let of = |file: u32| {
+            let count = index.record(file).map_or(0, |record| record.definitions().len());
+            (0..u32::try_from(count).unwrap_or(0)).map(move |at| (file, at))
+        };
+        Self { places: files.into_iter().flat_map(of).collect(), graph }
+    }
+
+    pub fn get(&self, at: usize) -> Option<SymbolItem<'_>> {
+        let &(file, place) = self.places.get(at)?;
+        let index = self.graph.index();
+        let entry = index.definition(file, place)?;
+        let (kind, line) = (entry.kind().as_str(), entry.line() as usize);
+        Some(SymbolItem { name: entry.name(), kind, path: index.path(file), line })
+    }
+}
+
+impl Items {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Symbols(symbols) => symbols.places.len(),
+        }
+    }
+
+    /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
+    pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
+        match self {
+            Self::Texts(texts) => texts.get(at).map_or("", String::as_str),
+            Self::Symbols(symbols) => {
+                room.clear();
+                if let Some(item) = symbols.get(at) {
+                    let _ = write!(room, "{}  {}:{}", item.name, item.path, item.line);
+                }
+                room
+            }
+        }
+    }
+
+    /// The kind of a definition.
+    pub fn detail(&self, at: usize) -> &str {
+        match self {
+            Self::Texts(_) => "",
+            Self::Symbols(symbols) => symbols.get(at).map_or("", |item| item.kind),
+        }
+    }
+}
+
+/// The largest overlay, borders included, and the columns and lines of the screen that it leaves free around it.
+const MAX_WIDTH: u16 = 84;
+const MAX_HEIGHT: u16 = 22;
+const MARGIN: u16 = 2;
+/// The same with a preview.
+const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
+const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
+/// With at least this many columns inside, the preview is beside the list; with at least this many lines, below it.
+const MIN_COLUMNS_BESIDE: u16 = 96;
+const MIN_LINES_BELOW: u16 = 16;
 
 /// Keys and their effects, as many as fit.
 pub fn key_hints<'a>(
