@@ -205,7 +205,6 @@ pub struct CodeBlocks<'a> {
 }
 
 impl<'a> CodeBlocks<'a> {
-    /// Starts a rendering. With `ask`, missing colours are requested.
     pub fn new(coloring: &'a mut Coloring, ask: bool) -> Self {
         Self { coloring, ask, shown: Vec::new(), missing: Vec::new() }
     }

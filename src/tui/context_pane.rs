@@ -14,7 +14,7 @@ use rhumb_text::{sanitize, width};
 
 use super::overlay::{Place, SectionView};
 use super::widget::{ListWindow, cells, clipped, meter, spread};
-use super::{Action, App, Editing, Hit, Pane, Role, Scope, Task, ViewCache, pane_block, run, under_cursor};
+use super::{Action, App, Editing, Pane, Role, Scope, Task, ViewCache, draw_rows, pane_block, run};
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -96,29 +96,16 @@ fn note(app: &App, prompt: &Prompt) -> String {
 
 fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
     cache.heights[1] = usize::from(area.height);
-    let mut window = app.context.window;
-    window.set_height(usize::from(area.height));
     let rows = rows(prompt, app.context.order, app.context.passages_open);
     let to_go = to_go(prompt);
-    let mut lines = Vec::new();
-    for (at, y) in window.visible().zip(area.y..) {
-        let line = match rows.get(at) {
-            Some(ContextRow::Chunk(place)) => match prompt.sections.get(*place) {
-                Some(chunk) => part_line(app, (*place, chunk), prompt, to_go.contains(place), area.width),
-                None => continue,
-            },
-            Some(ContextRow::Passage(place)) => match prompt.passages.get(*place) {
-                Some(passage) => passage_line(app, passage, prompt, area.width),
-                None => continue,
-            },
-            Some(ContextRow::Kind(kind, count, tokens)) => kind_line(app, (kind, *count, *tokens), prompt, area.width),
-            None => continue,
-        };
-        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Context, at));
-        let chosen = window.selected() == Some(at) && app.focus == Pane::Context;
-        lines.push(if chosen { under_cursor(line, area.width, app.theme()) } else { line });
-    }
-    frame.render_widget(Paragraph::new(lines), area);
+    draw_rows(app, cache, frame, (Pane::Context, area), app.context.window, |at, _| match *rows.get(at)? {
+        ContextRow::Chunk(place) => {
+            let chunk = prompt.sections.get(place)?;
+            Some(part_line(app, (place, chunk), prompt, to_go.contains(&place), area.width))
+        }
+        ContextRow::Passage(place) => Some(passage_line(app, prompt.passages.get(place)?, prompt, area.width)),
+        ContextRow::Kind(kind, count, tokens) => Some(kind_line(app, (kind, count, tokens), prompt, area.width)),
+    });
 }
 
 /// The largest files that must be dropped for the request to fit.
@@ -498,7 +485,6 @@ impl App {
         }
     }
 
-    /// The reason why an action of the context pane is unavailable.
     pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
         match action {
             Action::ContextAdd => None,
@@ -575,11 +561,9 @@ impl App {
         let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
             return Vec::new();
         };
-        let place = |passage: &SentChunk| Place {
-            path: passage.location.path.clone(),
-            line: Some(passage.location.line),
-            end: Some(passage.location.end_line),
-            name: passage.location.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
+        let place = |SentChunk { location, .. }: &SentChunk| {
+            let name = location.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
+            Place { end: Some(location.end_line), ..Place::at(&location.path, Some(location.line), name) }
         };
         let mut places: Vec<Place> = prompt.passages.iter().map(place).collect();
         places.rotate_left(here.min(prompt.passages.len()));

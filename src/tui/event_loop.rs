@@ -38,10 +38,6 @@ pub struct AppExit {
 }
 
 /// Runs the app until the user exits.
-///
-/// # Errors
-///
-/// There is no terminal, or it was closed.
 pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::for_screen(terminal::give_back)?;
@@ -470,10 +466,6 @@ impl Pace {
 }
 
 /// Prepares a text or a file for the external editor.
-///
-/// # Errors
-///
-/// A temporary file cannot be created.
 pub(super) fn sheet(what: &Editing, editor: Option<String>) -> io::Result<EditorSession> {
     match what {
         Editing::Message(text) => EditorSession::for_text("message.md", text, 1, editor),

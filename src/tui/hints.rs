@@ -49,7 +49,6 @@ impl Hint {
 #[derive(Debug, Default)]
 pub struct Uptime {
     now: Duration,
-    /// The start of the current work.
     busy_since: Option<Duration>,
 }
 

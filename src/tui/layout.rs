@@ -51,7 +51,6 @@ pub struct Border {
     pub whole: Rect,
     /// The size of the first part.
     pub at: u16,
-    /// The minimum and maximum of `at`.
     pub range: (u16, u16),
 }
 
@@ -109,11 +108,12 @@ pub fn places(screen: Rect, request: &LayoutRequest<'_>) -> Option<Places> {
     let (root, whole) = arrangement(screen, request);
     let mut places = Places::default();
     let body = if whole {
-        let [body, status] = rows(screen, [Constraint::Fill(1), Constraint::Length(1)]);
+        let [body, status] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(screen);
         places.status = status;
         body
     } else {
-        let [tabs, body, status] = rows(screen, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
+        let [tabs, body, status] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(screen);
         (places.tabs, places.status) = (Some(tabs), status);
         body
     };
@@ -133,9 +133,7 @@ fn arrangement(screen: Rect, request: &LayoutRequest<'_>) -> (Node, bool) {
         LayoutChoice::Columns if fits(MEDIUM_SCREEN) => (columns(request.reviewing), true),
         LayoutChoice::Rows if fits(MEDIUM_SCREEN) => (in_rows(request.reviewing), true),
         LayoutChoice::Auto if fits(MEDIUM_SCREEN) => (stack(request.focus, request.reviewing), false),
-        LayoutChoice::Auto | LayoutChoice::Columns | LayoutChoice::Rows | LayoutChoice::Single => {
-            (Node::Pane(request.focus), false)
-        }
+        _ => (Node::Pane(request.focus), false),
     }
 }
 
@@ -287,11 +285,6 @@ impl Split {
     }
 }
 
-fn rows<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
-    Layout::vertical(sizes).areas(area)
-}
-
-/// The areas of the panes and the user's arrangement.
 #[derive(Debug, Default)]
 pub struct LayoutState {
     /// Empty if the screen is too small.

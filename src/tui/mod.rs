@@ -27,10 +27,11 @@ pub mod widget;
 use self::action::{ACTIONS, Action, ActionInfo, Binding, KeyMap, KeySequence, Pane, Scope};
 use self::app::{Editing, ReviewItem, run};
 use self::coloring::{Coloring, Colors, Language, colored};
+use self::key::{KeyCode, KeyEvent, KeyModifiers};
 use self::mouse::{Hit, Hits};
 use self::previews::{Preview, Previews};
 use self::theme::{ColorDepth, Role, Theme, Themes};
-use self::view::{ViewCache, pane_block, under_cursor};
+use self::view::{ViewCache, draw_rows, pane_block, under_cursor};
 
 pub(crate) use self::app::Start;
 pub(crate) use self::svg::{Scene, screenshot};

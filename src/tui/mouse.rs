@@ -17,7 +17,6 @@ pub enum Hit {
     Row(Pane, usize),
     Tab(Pane),
     Composer,
-    /// A citation of an entry.
     Citation(usize, usize),
     Item(usize),
 }

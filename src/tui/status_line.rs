@@ -96,7 +96,6 @@ impl Part {
     }
 }
 
-/// All parts in the order of the line.
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
@@ -234,7 +233,6 @@ fn is_reading(app: &App) -> bool {
     matches!(app.session.survey(), SurveyState::Reading(..)) && !app.session.is_stopping() && !app.session.is_busy()
 }
 
-/// The keys of a search prompt or filter.
 fn typing(app: &App) -> Option<&'static str> {
     match app.focus {
         Pane::Review if app.review.is_typing() => Some("Enter stays · ↑↓ other matches · Esc goes back"),

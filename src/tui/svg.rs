@@ -22,7 +22,6 @@ use crate::host::{Host, HostMessage};
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);
 
-/// Longest wait for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +60,6 @@ impl Scene {
 }
 
 /// The picture of a scene on a screen of that size.
-///
-/// # Errors
-/// Nothing can be drawn at that size.
 pub async fn screenshot(
     start: Start,
     scene: Scene,
@@ -147,7 +143,6 @@ const CELL: (f64, f64) = (8.4, 18.0);
 /// Distance of the baseline from the top of a cell.
 const BASELINE: f64 = 13.5;
 
-/// The space around the screen.
 const MARGIN: f64 = 12.0;
 
 /// The picture of a frame, in the colours of the theme that it was drawn with; `title` describes it.

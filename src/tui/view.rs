@@ -7,7 +7,7 @@ use rhumb_text::width;
 
 use super::layout::{MIN_HEIGHT, MIN_WIDTH};
 use super::overlay::OverlayContext;
-use super::widget::{cells, fill};
+use super::widget::{ListWindow, cells, fill};
 use super::{
     Action, App, Coloring, Hit, Hits, Pane, Role, Theme, chat_pane, context_pane, map_pane, review_pane, status_line,
 };
@@ -107,6 +107,26 @@ pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme)
     let style = theme.style(Role::CursorLine);
     fill(&mut line, usize::from(columns), style);
     line.patch_style(style)
+}
+
+/// Draws the visible rows of a list in a pane, and notes them for clicks.
+pub(super) fn draw_rows(
+    app: &App,
+    cache: &mut ViewCache,
+    frame: &mut Frame<'_>,
+    (pane, area): (Pane, Rect),
+    mut window: ListWindow,
+    mut line: impl FnMut(usize, &mut ViewCache) -> Option<Line<'static>>,
+) {
+    window.set_height(usize::from(area.height));
+    let mut lines = Vec::new();
+    for (at, y) in window.visible().zip(area.y..) {
+        let Some(row) = line(at, cache) else { continue };
+        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(pane, at));
+        let chosen = window.selected() == Some(at) && app.focus == pane;
+        lines.push(if chosen { under_cursor(row, area.width, app.theme()) } else { row });
+    }
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
 fn too_small(app: &App, frame: &mut Frame<'_>, screen: Rect) {

@@ -222,23 +222,13 @@ impl KeyMapBuilder {
 fn shadow(one: (&ActionInfo, &str), two: (&ActionInfo, &str)) -> String {
     let ((small, small_key), (large, large_key)) =
         if width(one.0.scope) <= width(two.0.scope) { (one, two) } else { (two, one) };
-    let place = place(small.scope);
+    let place = small.scope.place();
     if small_key == large_key {
         return format!("{small_key} means {} {place}, and {} elsewhere", small.name, large.name);
     }
     let (short, long, hidden) =
         if small_key.len() < large_key.len() { (small_key, large_key, large) } else { (large_key, small_key, small) };
     format!("{short} comes before {long}, so {long} of {} is never reached {place}", hidden.name)
-}
-
-fn place(scope: Scope) -> String {
-    match scope {
-        Scope::Global => "anywhere".into(),
-        Scope::Lists => "in map, context and review".into(),
-        Scope::Reading => "while one reads in the chat".into(),
-        Scope::Pane(Pane::Chat) => "in the chat".into(),
-        Scope::Pane(pane) => format!("in the {}", pane.title()),
-    }
 }
 
 fn width(scope: Scope) -> u8 {
@@ -292,12 +282,8 @@ const WORDS: [(&str, &str); 14] = [
 
 /// Parses a key or a key sequence into the names of the table. The error is the part that is not a key.
 pub fn parse_sequence(text: &str) -> Result<String, String> {
-    let parts: Result<Vec<String>, String> = text.split_whitespace().map(one).collect();
-    let parts = parts?;
-    if parts.is_empty() {
-        return Err(text.to_owned());
-    }
-    Ok(parts.join(" "))
+    let parts: Vec<String> = text.split_whitespace().map(one).collect::<Result<_, _>>()?;
+    if parts.is_empty() { Err(text.to_owned()) } else { Ok(parts.join(" ")) }
 }
 
 fn one(text: &str) -> Result<String, String> {

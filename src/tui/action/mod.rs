@@ -47,6 +47,18 @@ pub enum Scope {
     Reading,
 }
 
+impl Scope {
+    /// Where it is, as the end of a sentence.
+    pub fn place(self) -> String {
+        match self {
+            Self::Global => "everywhere".to_owned(),
+            Self::Lists => "in map, context and review".to_owned(),
+            Self::Reading => "while reading the chat".to_owned(),
+            Self::Pane(pane) => format!("in the {}", pane.title()),
+        }
+    }
+}
+
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionInfo {

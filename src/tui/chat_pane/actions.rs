@@ -1,16 +1,16 @@
 //! Actions in the transcript: the reading cursor, search, and what applies to the block under the cursor.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;
 use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
 use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
+use rhumb_text::count;
 
 use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
 use crate::tui::overlay::{LogView, Place, TextView};
 use crate::tui::widget::LineInput;
 use crate::tui::widget::markdown::links_of;
-use crate::tui::{Action, App, Binding, Editing, Pane, Task, run};
+use crate::tui::{Action, App, Binding, Editing, KeyCode, KeyEvent, Pane, Task, run};
 
 impl App {
     /// Handles a key while the transcript is read or searched. `None` if the key is for the composer.
@@ -234,8 +234,7 @@ impl App {
         if text.trim().is_empty() {
             return self.say("there is nothing to copy here");
         }
-        let lines = text.lines().count();
-        self.hint.set(format!("copied: {lines} {}", if lines == 1 { "line" } else { "lines" }));
+        self.hint.set(format!("copied: {}", count(text.lines().count(), "line")));
         vec![Task::Copy(ClipboardText { what: what.to_owned(), text, hint: String::new() })]
     }
 
@@ -397,13 +396,7 @@ impl App {
 
     fn search_for(&mut self, query: &str) {
         self.chat.reading.search = TranscriptSearch::new(query, self.session.transcript());
-        let from = self.chat.reading.stop_id;
-        let Some(search) = &mut self.chat.reading.search else { return };
-        let here = StopId { stop: from.stop, ..from };
-        match search.next(self.session.transcript(), here, false, true) {
-            Some(stop_id) => self.show_match(stop_id),
-            None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
-        }
+        self.seek(false, true);
     }
 
     fn next_match(&mut self, forward: bool) {
@@ -411,7 +404,13 @@ impl App {
             return self.hint.set("no search is active");
         };
         search.refresh(self.session.transcript());
-        match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, false) {
+        self.seek(forward, false);
+    }
+
+    /// Goes to a match; with `here`, also to one in the stop under the cursor.
+    fn seek(&mut self, forward: bool, here: bool) {
+        let Some(search) = &mut self.chat.reading.search else { return };
+        match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, here) {
             Some(stop_id) => self.show_match(stop_id),
             None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
         }
@@ -575,12 +574,9 @@ impl App {
         let (before, behind) = all.split_at(here.min(all.len()));
         for other in behind.iter().chain(before).filter(|other| !is_it(other)) {
             if !self.chat.citing.target(entry, other).is_broken() {
-                places.extend(
-                    self.places_of(entry, other)
-                        .into_iter()
-                        .filter(|place| !places.contains(place))
-                        .collect::<Vec<_>>(),
-                );
+                let mut more = self.places_of(entry, other);
+                more.retain(|place| !places.contains(place));
+                places.extend(more);
             }
         }
         let tasks = self.show_locations(places);
@@ -590,12 +586,7 @@ impl App {
 
     /// The locations of a citation. For a line beyond the end of a file, its end.
     fn places_of(&self, entry: usize, citation: &Citation) -> Vec<Place> {
-        let place = |path: &String| Place {
-            path: path.clone(),
-            line: Some(citation.first),
-            end: Some(citation.last),
-            name: String::new(),
-        };
+        let place = |path: &String| Place { end: Some(citation.last), ..Place::at(path, Some(citation.first), "") };
         match self.chat.citing.target(entry, citation) {
             CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths) => paths.iter().map(place).collect(),
             CitationTarget::Beyond(path, lines) => {

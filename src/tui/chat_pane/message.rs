@@ -17,12 +17,12 @@ use super::reading::{EditCard, Stop};
 use super::transcript::TranscriptView;
 use crate::tui::coloring::CodeBlocks;
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
-use crate::tui::widget::meter;
+use crate::tui::widget::{Lines, meter};
 use crate::tui::{Coloring, Role, Theme};
 
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    pub(super) lines: Vec<Line<'static>>,
+    pub(super) lines: Lines,
     /// The number of lines; an estimate unless `exact`.
     pub(super) height: usize,
     /// Whether `lines` are up to date.
@@ -70,7 +70,7 @@ impl Key {
 }
 
 impl Message {
-    pub(super) fn of_lines(lines: Vec<Line<'static>>) -> Self {
+    pub(super) fn of_lines(lines: Lines) -> Self {
         Self { height: lines.len(), lines, exact: true, ..Self::default() }
     }
 
@@ -158,13 +158,7 @@ impl Message {
         self.stops.get(stop).cloned().unwrap_or(whole)
     }
 
-    fn answer_lines(
-        &mut self,
-        answer: &Answer,
-        width: u16,
-        theme: &Theme,
-        blocks: &RefCell<CodeBlocks<'_>>,
-    ) -> Vec<Line<'static>> {
+    fn answer_lines(&mut self, answer: &Answer, width: u16, theme: &Theme, blocks: &RefCell<CodeBlocks<'_>>) -> Lines {
         let streaming = answer.state == AnswerState::Streaming;
         let view = self.answer.get_or_insert_default();
         view.update(&answer.text, !streaming);
@@ -185,7 +179,7 @@ impl Message {
 }
 
 /// The reasoning of an answer: one line, or all of it.
-fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
+fn thought_lines(answer: &Answer, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Lines {
     if answer.reasoning.is_empty() {
         return Vec::new();
     }
@@ -221,13 +215,7 @@ fn mode_mark(mode: Mode) -> &'static str {
 const SHARED_LINES: usize = 6;
 
 /// A shared text: its title, its first lines, and where the whole text is.
-fn shared_lines(
-    title: &str,
-    text: &str,
-    whole: Option<&Path>,
-    columns: usize,
-    scene: &TranscriptView<'_>,
-) -> Vec<Line<'static>> {
+fn shared_lines(title: &str, text: &str, whole: Option<&Path>, columns: usize, scene: &TranscriptView<'_>) -> Lines {
     let head = marked(&format!("shared: {title}"), "⇪ ", Role::Accent, columns, scene.theme);
     let place = whole.map_or_else(String::new, |path| format!("the whole of it: {}", path.display()));
     [head, beginning(text, SHARED_LINES, &place, columns, scene)].concat()
@@ -237,7 +225,7 @@ fn shared_lines(
 const AGAIN_LINES: usize = 8;
 
 /// The first lines of a text, the number of the others, and `place`, which names the file with the whole text.
-fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
+fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &TranscriptView<'_>) -> Lines {
     let first: Vec<&str> = text.lines().take(most).collect();
     let mut lines = marked(&first.join("\n"), "  ", Role::Muted, columns, scene.theme);
     let key = if scene.read_key.is_empty() { String::new() } else { format!(" ({}, then Enter)", scene.read_key) };
@@ -251,7 +239,7 @@ fn beginning(text: &str, most: usize, place: &str, columns: usize, scene: &Trans
 }
 
 /// A wrapped text with a mark before its first line.
-pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize, theme: &Theme) -> Lines {
     let style = theme.style(role);
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -264,7 +252,7 @@ pub(super) fn marked(text: &str, mark: &'static str, role: Role, columns: usize,
     lines
 }
 
-fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Lines {
     let (mark, role) = match notice.level {
         Level::Info => ("• ", Role::Muted),
         Level::Warning => ("⚠ ", Role::Warning),
@@ -278,7 +266,7 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Vec<Li
 /// Maximum number of lines of a command that are shown. The log has all of them.
 const COMMAND_LINES: usize = 6;
 
-pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &TranscriptView<'_>) -> Vec<Line<'static>> {
+pub(super) fn command_lines(ran: &CommandRun, columns: usize, scene: &TranscriptView<'_>) -> Lines {
     let theme = scene.theme;
     let (mark, role) = run_state_mark(&ran.state);
     let mut command: Vec<&str> = ran.line.lines().take(COMMAND_LINES).collect();
@@ -497,8 +485,8 @@ impl AnswerView {
         }
     }
 
-    pub(super) fn lines(&mut self, columns: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
-        let mut lines: Vec<Line<'static>> = Vec::new();
+    pub(super) fn lines(&mut self, columns: u16, theme: &Theme, code: &Highlighter<'_>) -> Lines {
+        let mut lines: Lines = Vec::new();
         let mut after_card = false;
         self.places.clear();
         self.card_lines.clear();

@@ -17,7 +17,7 @@ use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
 use super::composer::completion::{self, Popup};
 use super::widget::diff_lines::state_span;
-use super::widget::{cells, clipped, file_preview, hanging, marked, meter};
+use super::widget::{Lines, cells, clipped, file_preview, hanging, marked, meter};
 use super::{Action, App, Hit, Pane, Preview, Role, ViewCache, mouse, pane_block, under_cursor};
 
 pub(super) use self::message::run_state_mark;
@@ -336,7 +336,7 @@ fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'stat
 }
 
 /// The first queued message and what it waits for.
-fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+fn queue_lines(app: &App, width: u16) -> Lines {
     let queue = app.session.queue();
     let Some(next) = queue.waiting().first() else { return Vec::new() };
     let more = match queue.waiting().len() {
@@ -361,7 +361,7 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
+fn question_lines(question: &Question, app: &App, width: u16) -> Lines {
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
     let title = format!("? {}", sanitize::visible_line(&question.title));
@@ -439,7 +439,7 @@ fn lead(app: &App) -> String {
     }
 }
 
-fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
+fn welcome(app: &App, width: u16) -> Lines {
     let theme = app.theme();
     let lead = lead(app);
     let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
@@ -451,7 +451,7 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
 /// Columns of the labels at the left.
 const LEFT: usize = 10;
 
-pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
+pub fn first_start_card(app: &App, columns: u16) -> Lines {
     let columns = usize::from(columns);
     let theme = app.theme();
     // The card and the composer must fit on a screen of 24 lines.

@@ -94,7 +94,6 @@ impl TranscriptSearch {
         Some(search)
     }
 
-    /// Searches again after a change of the transcript.
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
@@ -316,7 +315,6 @@ pub(crate) struct EditCard {
 }
 
 impl EditCard {
-    /// The edit as a diff without line numbers.
     fn as_diff(&self) -> String {
         let mark = |kind| match kind {
             LineKind::Insert => '+',

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratatui::text::Line;
 use rhumb_session::Transcript;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
+use crate::tui::widget::Lines;
 use crate::tui::{Coloring, Theme};
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
@@ -74,11 +74,11 @@ impl ChatCache {
     /// follows the end, any other number moves the view by its difference to [`Self::from_bottom`].
     pub(super) fn arrange(
         &mut self,
-        head: Vec<Line<'static>>,
+        head: Lines,
         scene: &TranscriptView<'_>,
         coloring: &mut Coloring,
         wanted: usize,
-    ) -> Vec<Line<'static>> {
+    ) -> Lines {
         let old_height = self.messages.get(self.first.message).map_or(0, |message| message.height);
         let rewrapped = self.compare(head, scene);
         let mut layout = TranscriptLayout { cache: self, scene, coloring };
@@ -114,7 +114,7 @@ impl ChatCache {
 
     /// Compares the entries with those of the last frame without reading their texts. Returns whether all lines must be
     /// wrapped again.
-    fn compare(&mut self, head: Vec<Line<'static>>, scene: &TranscriptView<'_>) -> bool {
+    fn compare(&mut self, head: Lines, scene: &TranscriptView<'_>) -> bool {
         let look = (scene.width, scene.theme.name(), scene.thoughts);
         let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
         if rewrapped {
@@ -136,7 +136,7 @@ impl ChatCache {
     }
 
     /// Stores the position of the view, and returns its lines.
-    fn settle(&mut self, first: LineLocation, end: LineLocation, height: usize) -> Vec<Line<'static>> {
+    fn settle(&mut self, first: LineLocation, end: LineLocation, height: usize) -> Lines {
         let sum = |messages: &[Message]| messages.iter().map(|message| message.height).sum::<usize>();
         let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
         self.from_bottom = if first < end { below.saturating_sub(height) } else { 0 };

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_session::context::Mode;
 use rhumb_session::{Effect, FetchEffect, Level, is_command, is_image_path};
 
@@ -10,7 +9,7 @@ use super::vi::{self, ViOutcome};
 use crate::config::ComposerKeys;
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Menu;
-use crate::tui::{Action, App, Editing, Pane, Task, run};
+use crate::tui::{Action, App, Editing, KeyCode, KeyEvent, Pane, Task, run};
 
 impl App {
     /// Handles a vi key. `None` if vi keys are off or the key has no vi meaning.

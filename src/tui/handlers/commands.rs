@@ -190,7 +190,9 @@ impl App {
                 }
                 self.overlays.push(Menu::commands(name, rows));
             }
-            Argument::Tokens | Argument::Text | Argument::Url if is_asked_for(info) => {
+            Argument::Tokens | Argument::Text | Argument::Url
+                if !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name) =>
+            {
                 let usage = format!("{name} {}", info.arguments);
                 let text = [format!("{}.", info.help), format!("For example: {}", info.example)];
                 let line = LineBox::new(&usage, text, "", LineFor::Arguments(name.to_owned()));
@@ -308,10 +310,6 @@ const MAX_RECENT: usize = 8;
 fn opens_a_list(info: &CommandInfo) -> bool {
     let is_list = matches!(info.takes, Argument::Model | Argument::Theme);
     is_list || ["sessions", "models", "settings"].contains(&info.name)
-}
-
-fn is_asked_for(info: &CommandInfo) -> bool {
-    !opens_a_list(info) && !["watch", "paste", "editor"].contains(&info.name)
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 use rhumb_session::context::map_budget;
 use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
 
 use super::{MapRow, MapText};
 use crate::tui::overlay::{ExplanationView, LocationView, Place};
-use crate::tui::{Action, App, Binding, Editing, Pane, Scope, Task, key, run};
+use crate::tui::{Action, App, Binding, Editing, KeyCode, KeyEvent, Pane, Scope, Task, key, run};
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
@@ -18,7 +17,6 @@ const MAX_BUDGET_TOKENS: usize = 1 << 20;
 pub(crate) enum MapTarget {
     /// A file by its index, and optionally one of its symbols.
     There(usize, Option<usize>),
-    /// A banned file or symbol.
     Out(String),
 }
 
@@ -65,7 +63,6 @@ impl App {
         }
     }
 
-    /// The reason why an action of the map pane is unavailable.
     pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {

@@ -12,10 +12,10 @@ use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
 use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
-use rhumb_text::{sanitize, width};
+use rhumb_text::{count, sanitize, width};
 
 use super::widget::{ListWindow, StyledText, mark_characters, meter, place_cursor, spread};
-use super::{Action, App, Coloring, Colors, Hit, Language, Pane, Role, ViewCache, colored, pane_block, under_cursor};
+use super::{Action, App, Coloring, Colors, Language, Pane, Role, ViewCache, colored, draw_rows, pane_block};
 
 pub use self::state::{MapPane, MapRow, Rule};
 
@@ -31,7 +31,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), list);
     };
     match &app.map.text {
-        Some(text) => draw_rows(app, cache, frame, list, text.window, |at, cache| {
+        Some(text) => draw_rows(app, cache, frame, (Pane::Map, list), text.window, |at, cache| {
             text.line(at, usize::from(list.width), app, &mut cache.coloring)
         }),
         None => {
@@ -43,31 +43,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
                 let text = Line::styled("nothing matches", app.theme().style(Role::Muted));
                 return frame.render_widget(text, list);
             }
-            draw_rows(app, cache, frame, list, app.map.window, |at, cache| {
+            draw_rows(app, cache, frame, (Pane::Map, list), app.map.window, |at, cache| {
                 Some(drawing.line(app.map.rows.get(at)?, &mut cache.coloring))
             });
         }
     }
-}
-
-/// Draws the visible rows, and notes them for clicks.
-fn draw_rows(
-    app: &App,
-    cache: &mut ViewCache,
-    frame: &mut Frame<'_>,
-    area: Rect,
-    mut window: ListWindow,
-    mut line: impl FnMut(usize, &mut ViewCache) -> Option<Line<'static>>,
-) {
-    window.set_height(usize::from(area.height));
-    let mut lines = Vec::new();
-    for (at, y) in window.visible().zip(area.y..) {
-        let Some(row) = line(at, cache) else { continue };
-        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Map, at));
-        let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
-        lines.push(if chosen { under_cursor(row, area.width, app.theme()) } else { row });
-    }
-    frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// The title: progress of reading, or the tokens of the map.
@@ -133,7 +113,7 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
                 }
                 _ => String::new(),
             };
-            format!("{} hold {files} {}{more}", tokens(map.budget), if files == 1 { "file" } else { "files" })
+            format!("{} tokens hold {}{more}", meter::tokens(map.budget as u64), count(files, "file"))
         }
         Rule::Next => {
             let (files, symbols, step) =
@@ -144,10 +124,6 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
         }
         Rule::Out => format!("banned by you · {} allows it again", key(Action::MapBan)),
     }
-}
-
-fn tokens(count: usize) -> String {
-    format!("{} tokens", meter::tokens(count as u64))
 }
 
 /// Cells of the gauge that shows a file's rank against the best.

@@ -34,7 +34,6 @@ pub struct MapFilter {
     pub found: Option<MapMatches>,
     /// The query of `found`.
     shown: String,
-    /// The last requested query and its map.
     asked: Option<(String, Arc<RepoMap>)>,
 }
 
@@ -48,7 +47,7 @@ struct Anchor {
 impl MapPane {
     /// How often all files of a map were visited to compute its rows.
     pub fn passes(&self) -> usize {
-        self.rows.passes()
+        self.rows.passes
     }
 
     pub fn set_height(&mut self, height: usize) {
@@ -98,7 +97,7 @@ impl MapPane {
     fn reshape(&mut self, banned: usize) {
         self.banned = banned;
         let filtered = self.filter.as_ref().and_then(|filter| filter.found.as_ref());
-        self.rows.shape(Shape { filtered, banned });
+        self.rows.shape(filtered, banned);
         self.window.set_len(self.rows.len());
     }
 
@@ -288,19 +287,9 @@ pub struct MapRows {
     passes: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
-pub struct Shape<'s> {
-    pub filtered: Option<&'s MapMatches>,
-    pub banned: usize,
-}
-
 impl MapRows {
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    pub fn passes(&self) -> usize {
-        self.passes
     }
 
     pub fn map(&self) -> Option<&Arc<RepoMap>> {
@@ -347,17 +336,17 @@ impl MapRows {
     }
 
     /// Computes the rows. The cost depends on open files and bans, not on the number of files.
-    pub fn shape(&mut self, shape: Shape<'_>) {
+    pub fn shape(&mut self, filtered: Option<&MapMatches>, banned: usize) {
         self.stretches.clear();
         self.len = 0;
         let Some(map) = self.map.clone() else { return };
-        match shape.filtered {
+        match filtered {
             Some(filtered) => self.shape_sifted(&map, filtered),
             None => self.shape_all(&map),
         }
-        if shape.banned > 0 && shape.filtered.is_none() {
+        if banned > 0 && filtered.is_none() {
             self.push(What::Rule(Rule::Out), 1);
-            self.push(What::Banned, shape.banned);
+            self.push(What::Banned, banned);
         }
     }
 
@@ -606,7 +595,7 @@ mod rows_tests {
     fn rows(map: &Arc<RepoMap>) -> MapRows {
         let mut rows = MapRows::default();
         rows.set_map(Some(map), &BTreeSet::new());
-        rows.shape(Shape { filtered: None, banned: 0 });
+        rows.shape(None, 0);
         rows
     }
 
@@ -624,7 +613,7 @@ mod rows_tests {
         let map = map(5, 10_000);
         let mut rows = rows(&map);
         rows.set_open(1, true);
-        rows.shape(Shape { filtered: None, banned: 2 });
+        rows.shape(None, 2);
         let lines: Vec<u32> = (2..5)
             .map(|at| match rows.get(at) {
                 Some(MapRow::Symbol(1, symbol)) => map.symbols(1)[symbol].line,
@@ -646,7 +635,7 @@ mod rows_tests {
             files: vec![MatchedFile { position: 3, symbols: vec![2] }, MatchedFile { position: 0, symbols: vec![] }],
             total: (2, 1),
         };
-        rows.shape(Shape { filtered: Some(&filtered), banned: 1 });
+        rows.shape(Some(&filtered), 1);
         let all: Vec<MapRow> = (0..rows.len()).filter_map(|at| rows.get(at)).collect();
         assert_eq!(all, [MapRow::File(3), MapRow::Symbol(3, 2), MapRow::File(0)]);
     }
@@ -658,10 +647,10 @@ mod rows_tests {
         assert!(rows.len() > 70_000, "with the line");
         for place in [0, 1, 69_999] {
             rows.set_open(place, true);
-            rows.shape(Shape { filtered: None, banned: 0 });
+            rows.shape(None, 0);
         }
         assert!(rows.stretches.len() < 12, "{}", rows.stretches.len());
-        assert_eq!(rows.passes(), 1);
+        assert_eq!(rows.passes, 1);
     }
 
     proptest! {
@@ -670,7 +659,7 @@ mod rows_tests {
             let map = map(20, budget);
             let mut rows = rows(&map);
             open.iter().for_each(|place| rows.set_open(*place, true));
-            rows.shape(Shape { filtered: None, banned });
+            rows.shape(None, banned);
             for at in 0..rows.len() {
                 let row = rows.get(at).unwrap();
                 prop_assert_eq!(rows.position(row), Some(at), "{:?}", row);

@@ -1,7 +1,6 @@
 //! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
 //! largest weights.
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
@@ -9,8 +8,8 @@ use rhumb_session::MapIdentity;
 use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Place, Reply, centred, window};
-use crate::tui::widget::{ListWindow, cells};
-use crate::tui::{Role, Theme, key, under_cursor};
+use crate::tui::widget::{Lines, ListWindow, cells};
+use crate::tui::{KeyEvent, Role, Theme, key, under_cursor};
 
 const GAUGE: usize = 8;
 
@@ -88,7 +87,7 @@ impl ExplanationView {
         format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
     }
 
-    fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
+    fn head(&self, theme: &Theme) -> Lines {
         let (place, symbol) = self.of;
         let map = &self.map.0;
         let symbols = map.symbols(place);
@@ -104,7 +103,7 @@ impl ExplanationView {
         vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
-    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Lines {
         if explanation.references.is_empty() {
             return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
         }
@@ -171,7 +170,7 @@ impl Overlay for ExplanationView {
     }
 }
 
-fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Lines {
     let title = if explanation.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
     let most = explanation

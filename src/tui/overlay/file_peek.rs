@@ -1,6 +1,5 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::Speaker;
@@ -8,7 +7,7 @@ use rhumb_text::{lines, sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::widget::{Marked, clipped, file_preview, wrapped};
-use crate::tui::{Preview, Previews, Role, Theme, key};
+use crate::tui::{KeyEvent, Preview, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -32,7 +31,6 @@ impl Place {
     }
 }
 
-/// Locations in files, one at a time.
 #[derive(Debug)]
 pub struct LocationView {
     places: Vec<Place>,
@@ -152,7 +150,6 @@ impl Overlay for LocationView {
     }
 }
 
-/// The preview beside a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PreviewTarget {
     File(String, Option<Marked>),

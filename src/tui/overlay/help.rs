@@ -1,6 +1,5 @@
 //! The help: available actions, key bindings and commands, filtered while the user types.
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
@@ -9,7 +8,7 @@ use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::widget::{LineInput, ListWindow, clipped};
-use crate::tui::{ACTIONS, Action, ActionInfo, App, Pane, Previews, Role, Scope, Theme, key};
+use crate::tui::{ACTIONS, Action, ActionInfo, App, KeyEvent, Pane, Previews, Role, Scope, Theme, key};
 
 /// With at least this many columns the names of actions have a column.
 const MIN_NAMED_COLUMNS: usize = 96;
@@ -369,7 +368,7 @@ impl App {
     fn keys_that_work(&self, scope: Scope) -> Option<HelpSection> {
         let infos = ACTIONS.iter().filter(|info| info.scope == scope && self.why_not(info).is_none());
         let rows: Vec<HelpRow> = infos.map(|info| self.key_row(info)).collect();
-        let (title, intro) = (title_of(scope), String::new());
+        let (title, intro) = (scope.place(), String::new());
         (!rows.is_empty()).then_some(HelpSection { title, intro, rows, why: None })
     }
 
@@ -381,7 +380,7 @@ impl App {
             match sections.iter_mut().find(|section| section.why == Some(why)) {
                 Some(section) => section.rows.push(self.key_row(info)),
                 None => sections.push(HelpSection {
-                    title: title_of(scope),
+                    title: scope.place(),
                     intro: String::new(),
                     rows: vec![self.key_row(info)],
                     why: Some(why),
@@ -426,15 +425,6 @@ impl App {
             sections.push(HelpSection { title, rows: own, ..HelpSection::default() });
         }
         sections
-    }
-}
-
-fn title_of(scope: Scope) -> String {
-    match scope {
-        Scope::Global => "everywhere".to_owned(),
-        Scope::Lists => "in map, context and review".to_owned(),
-        Scope::Reading => "while reading the chat".to_owned(),
-        Scope::Pane(pane) => format!("in the {}", pane.title()),
     }
 }
 

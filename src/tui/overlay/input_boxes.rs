@@ -1,6 +1,5 @@
 //! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::{Recording, RecordingState};
@@ -8,7 +7,7 @@ use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, window};
 use crate::tui::widget::{LineInput, cells, clipped, place_cursor, wrapped};
-use crate::tui::{Role, Theme, key};
+use crate::tui::{KeyCode, KeyEvent, KeyModifiers, Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {
@@ -20,7 +19,6 @@ pub enum LineFor {
 #[derive(Debug)]
 pub struct LineBox {
     title: String,
-    /// The paragraphs above the input.
     text: Vec<String>,
     wrong: String,
     input: LineInput,
@@ -197,7 +195,6 @@ impl VoiceMeter {
         Self { recording: recording.clone() }
     }
 
-    /// The state and the available keys.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
         match self.recording.state {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
@@ -17,7 +16,7 @@ use super::file_peek::{draw_file_peek, draw_session_peek};
 use super::{Confirm, ConfirmedAction, LineFor, Overlay, OverlayContext, PreviewTarget, Reply};
 use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
 use crate::tui::widget::{Marked, wrapped};
-use crate::tui::{Previews, Role, Theme, key};
+use crate::tui::{KeyCode, KeyEvent, Previews, Role, Theme, key};
 
 /// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]
@@ -138,7 +137,6 @@ pub struct Choices {
     cancelled: Reply,
 }
 
-/// A row of the palette.
 pub struct MenuRow {
     /// The action, or the command with its slash.
     pub command: String,
@@ -163,7 +161,6 @@ impl Menu {
         Self { picker, rows: Choices { replies: replies.into_iter().collect(), cancelled: Reply::Close } }
     }
 
-    /// The models, filtered by `query`.
     pub fn models(rows: &[ModelRow], part: ModelRole, query: &str) -> Self {
         let title = match part {
             ModelRole::Main => "models: which one answers",
@@ -211,7 +208,6 @@ impl Menu {
         Self::new(Picker::new("model servers on this machine", rows), replies)
     }
 
-    /// Earlier inputs, the newest first.
     pub fn inputs(inputs: &[String]) -> Self {
         let items = inputs.iter().rev().map(|text| text.replace('\n', " ⏎ ")).collect();
         Self::new(Picker::new("what was typed before", items), inputs.iter().rev().cloned().map(Reply::Recall))

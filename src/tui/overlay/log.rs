@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::{ClipboardText, RunLog, RunState, Session};
@@ -11,7 +10,7 @@ use rhumb_text::{sanitize, width, wrap};
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::chat_pane::run_state_mark;
 use crate::tui::widget::{LineInput, clipped, marked, matches, wrapped};
-use crate::tui::{Action, Previews, Role, Theme, key};
+use crate::tui::{Action, KeyEvent, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {
@@ -19,7 +18,6 @@ enum Filter {
     All,
     Warnings,
     Errors,
-    /// Lines that match the query.
     Found,
 }
 
@@ -143,7 +141,6 @@ impl LogView {
         }
     }
 
-    /// Copies the filtered log.
     fn copy(&self) -> Reply {
         let Some(log) = self.log() else { return Reply::Stay };
         let query = self.query.text().to_lowercase();

@@ -221,7 +221,6 @@ pub enum Reply {
     /// Search for keys and servers again. The overlay stays open.
     SearchConnections,
     Pasted(String),
-    /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
     /// This key is not an answer and goes to the pane below.
     Typed(KeyEvent),

@@ -1,7 +1,6 @@
 //! Questions with their full text, answered by a letter: those of the session, and confirmations of commands that lose or
 //! change much. A confirmation describes the effect, what is kept, and how to undo it.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_session::context::Mode;
@@ -11,7 +10,7 @@ use rhumb_workspace::Direction;
 
 use super::{ConnectBox, Overlay, OverlayContext, Reply, centred, inner_area, window};
 use crate::tui::widget::cells;
-use crate::tui::{Action, App, Pane, Previews, Role, Task, Theme, key, run};
+use crate::tui::{Action, App, KeyCode, KeyEvent, KeyModifiers, Pane, Previews, Role, Task, Theme, key, run};
 
 #[derive(Debug)]
 pub struct AskBox {

@@ -4,7 +4,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_edit::review::CommentTarget;
@@ -14,8 +13,8 @@ use rhumb_text::{count, lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::composer::Composer;
-use crate::tui::widget::{cells, clipped};
-use crate::tui::{Preview, Previews, Role, Theme, key};
+use crate::tui::widget::{Lines, cells, clipped};
+use crate::tui::{KeyEvent, Preview, Previews, Role, Theme, key};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewReply {
@@ -23,9 +22,7 @@ pub enum ReviewReply {
     Comment(Box<CommentContext>, String),
     Write(WritePlan),
     Send(String),
-    /// Put this text into the composer.
     Compose(String),
-    /// Handle an unplaced edit.
     Place(Box<Placement>),
 }
 
@@ -83,8 +80,8 @@ pub(super) struct PageContent {
 
 struct LaidOut {
     area: Rect,
-    rows: Vec<Line<'static>>,
-    key_rows: Vec<Line<'static>>,
+    rows: Lines,
+    key_rows: Lines,
     gap: u16,
 }
 
@@ -92,7 +89,7 @@ impl PageContent {
     fn lay_out(&self, screen: Rect, theme: &Theme) -> LaidOut {
         let columns = self.max_width.min(screen.width.saturating_sub(2));
         let inner_columns = usize::from(columns.saturating_sub(4)).max(8);
-        let rows: Vec<Line<'static>> = self.text.iter().flat_map(|line| wrapped(line, inner_columns, theme)).collect();
+        let rows: Lines = self.text.iter().flat_map(|line| wrapped(line, inner_columns, theme)).collect();
         let key_rows = feet(&self.choices, inner_columns, theme);
         // On a low screen the text gets the row between text and keys.
         let gap = u16::from(screen.height >= MIN_SPACED_ROWS);
@@ -110,7 +107,7 @@ impl LaidOut {
     }
 }
 
-pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Lines {
     let (role, text) = line;
     let safe = sanitize::visible_line(text).into_owned();
     let style = theme.style(*role);
@@ -124,8 +121,8 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Vec<Line<
 }
 
 /// Keys and their effects, in as many rows as needed.
-pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut rows: Vec<Line<'static>> = Vec::new();
+pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Lines {
+    let mut rows: Lines = Vec::new();
     let mut room = 0;
     for (key, what) in choices {
         let size = width::columns(key) + width::columns(what) + 1;
@@ -432,12 +429,12 @@ impl Overlay for CommentBox {
     }
 }
 
-fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn quoted(lines: &[String], columns: usize, theme: &Theme) -> Lines {
     let line = |line: &String| {
         let role = if line.starts_with('-') { Role::Removed } else { Role::Added };
         clipped(&sanitize::visible_line(line), columns, theme.style(role))
     };
-    let mut rows: Vec<Line<'static>> = lines.iter().take(MAX_QUOTED_LINES).map(line).collect();
+    let mut rows: Lines = lines.iter().take(MAX_QUOTED_LINES).map(line).collect();
     if lines.len() > MAX_QUOTED_LINES {
         let rest = lines.len() - MAX_QUOTED_LINES;
         rows.push(Line::styled(format!("… {rest} more"), theme.style(Role::Muted)));

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::prelude::*;
 use ratatui::widgets::Paragraph;
 use rhumb_llm::Image;
@@ -13,8 +12,8 @@ use rhumb_text::{lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::coloring::pieces;
-use crate::tui::widget::{LineInput, ListWindow, StyledText, clipped, matches, place_cursor};
-use crate::tui::{Action, Coloring, Colors, Language, Previews, Role, Theme, key};
+use crate::tui::widget::{LineInput, Lines, ListWindow, StyledText, clipped, matches, place_cursor};
+use crate::tui::{Action, Coloring, Colors, KeyCode, KeyEvent, Language, Previews, Role, Theme, key};
 
 #[derive(Debug, Default)]
 pub struct TextView {
@@ -148,7 +147,6 @@ impl SectionView {
         Self::new("the next request", sections, begin)
     }
 
-    /// A view of sections that starts at the section `begin`.
     fn new(title: &str, sections: Vec<TextSection>, begin: Option<usize>) -> Self {
         Self { title: title.to_owned(), sections, rows: 10, begin, ..Self::default() }
     }
@@ -291,7 +289,7 @@ impl SectionView {
         clipped(&text, columns, theme.style(Role::Muted))
     }
 
-    fn visible(&self, theme: &Theme, coloring: &mut Coloring) -> Vec<Line<'static>> {
+    fn visible(&self, theme: &Theme, coloring: &mut Coloring) -> Lines {
         let mut colors: HashMap<usize, Option<Colors>> = HashMap::new();
         let mut shown = Vec::new();
         let (mut number, end) = (self.current(), self.top + self.rows);
@@ -324,7 +322,7 @@ impl SectionView {
         rows: Range<usize>,
         colors: Option<&Colors>,
         theme: &Theme,
-    ) -> Vec<Line<'static>> {
+    ) -> Lines {
         if rows.is_empty() || section.rows.is_empty() {
             return Vec::new();
         }
@@ -548,13 +546,8 @@ fn language(kind: &SectionKind, text: &str) -> Option<(LanguageName, Range<usize
             let length = text.get(code..)?.rfind(&format!("{fence}\n")).filter(|_| !fence.is_empty())?;
             Some((LanguageName::Path(path.clone()), code..code + length))
         }
-        SectionKind::System
-        | SectionKind::Examples
-        | SectionKind::History
-        | SectionKind::Current
-        | SectionKind::Reminder
-        | SectionKind::Passages => Some((LanguageName::Named("markdown"), 0..text.len())),
         SectionKind::RepoMap | SectionKind::Image(_) => None,
+        _ => Some((LanguageName::Named("markdown"), 0..text.len())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_edit::review::{Decision, EditState, HunkId, ReviewHunk};
 use rhumb_session::{CommitChoice, SHOW_FAULT, WritePlan};
 use rhumb_text::sanitize;
 
@@ -69,7 +69,7 @@ impl App {
             self.hint.set("there is no hunk to accept or reject");
             return Some(());
         }
-        if is_single(action) {
+        if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend) {
             self.decide_one(action);
             return Some(());
         }
@@ -360,11 +360,6 @@ impl App {
         }
     }
 
-    /// Whether a decision comes too soon after the hunk has appeared.
-    pub(super) fn is_guarded(&self, action: Action) -> bool {
-        action.is_decision() && self.review.guard.holds()
-    }
-
     /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
     pub(crate) fn review_why_not(&self, action: Action) -> Option<&'static str> {
         let review = self.session.review();
@@ -400,7 +395,8 @@ impl App {
                 self.cannot_open(action)
             }
             action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to accept or reject"),
-            action if action.is_decision() && !is_bulk(action) => self.state_here().map(|state| match state {
+            Action::AcceptAll | Action::RejectAll => None,
+            action if action.is_decision() => self.state_here().map(|state| match state {
                 EditState::Conflict => "resolve the conflict first, or put it away",
                 EditState::AlreadyApplied => "the file already has this change; put the edit away",
                 EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
@@ -423,7 +419,9 @@ impl App {
             (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
                 Some("the edit has no place in the file yet")
             }
-            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => {
+            (Action::EditHunk | Action::EditFile, _)
+                if file().is_some_and(|file| file.change == FileChange::Delete) =>
+            {
                 Some("this change deletes the file")
             }
             (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
@@ -432,10 +430,6 @@ impl App {
             _ => None,
         }
     }
-}
-
-fn is_single(action: Action) -> bool {
-    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
 }
 
 const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
@@ -448,21 +442,14 @@ pub struct DecisionGuard {
 }
 
 impl DecisionGuard {
-    fn holds(&self) -> bool {
+    /// Whether a decision comes too soon after the hunk has appeared.
+    pub(super) fn holds(&self) -> bool {
         self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
     }
 }
 
 /// Identifies a hunk: its path, and its removed and added lines.
 type HunkTexts = (String, (String, String));
-
-fn is_to_go(file: &FileReview) -> bool {
-    file.change == FileChange::Delete
-}
-
-fn is_bulk(action: Action) -> bool {
-    matches!(action, Action::AcceptAll | Action::RejectAll)
-}
 
 fn opens_from_review(action: Action) -> bool {
     use Action::{

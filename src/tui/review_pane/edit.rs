@@ -54,7 +54,7 @@ impl ReviewDraft {
 impl App {
     /// Handles actions that open something, write, or leave the review.
     pub(super) fn open_from_review(&mut self, action: Action) -> Option<Vec<Task>> {
-        if self.is_guarded(action) {
+        if action.is_decision() && self.review.guard.holds() {
             return Some(self.say("this has just changed: check it, then press the key again"));
         }
         // A write without accepted hunks reports the reason in full.
@@ -68,19 +68,20 @@ impl App {
             Action::EditFile => self.edit_review_file(),
             Action::OpenFile => self.open_real_file(),
             Action::Comment => self.comment_here(),
-            Action::CommentFile => self.comment_on_file(),
+            Action::CommentFile => {
+                self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
+            }
             Action::SendReview => self.show_feedback(),
             Action::Write => self.write_review(false),
             Action::WriteOther => self.write_review(true),
             Action::Reask => self.ask_for_refused(false),
             Action::ReaskAll => self.ask_for_refused(true),
-            Action::Dismiss => self.dismiss_refused(),
+            Action::Dismiss => self.refused_here().map_or_else(Vec::new, |index| self.put_away(index)),
             Action::Abandon => self.abandon_review(),
             _ => return None,
         })
     }
 
-    /// Opens the added lines of the hunk under the cursor.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
         if let Some(index) = self.refused_here() {
             return self.open_refused(index);
@@ -129,7 +130,6 @@ impl App {
         }
     }
 
-    /// Applies the edited text of the review.
     pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
@@ -277,10 +277,6 @@ impl App {
         self.open_comment(place, "")
     }
 
-    pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
-        self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
-    }
-
     fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
         let Some(target) = self.comment_context(place) else { return Vec::new() };
         let text = self.session.review().comment_on(place).unwrap_or_default().to_owned();
@@ -409,11 +405,6 @@ impl App {
             return Vec::new();
         }
         run(self.session.ask_for_refused(one))
-    }
-
-    pub(super) fn dismiss_refused(&mut self) -> Vec<Task> {
-        let Some(index) = self.refused_here() else { return Vec::new() };
-        self.put_away(index)
     }
 
     fn put_away(&mut self, index: usize) -> Vec<Task> {

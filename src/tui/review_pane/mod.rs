@@ -15,7 +15,7 @@ use rhumb_session::{StreamedEdit, StreamedLine};
 use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
-use super::widget::{StyledText, place_cursor, wrapped};
+use super::widget::{Lines, StyledText, place_cursor, wrapped};
 use super::{Action, App, Hit, Pane, Role, ViewCache, pane_block};
 use crate::config::DiffView;
 
@@ -73,7 +73,10 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let inner = pane_block(app, frame, area, Pane::Review, &note(app));
     if app.session.review().is_empty() {
-        return draw_arriving(app, frame, inner);
+        // Streaming edits. The newest line is at the bottom, unless the user scrolled up.
+        let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
+        let lines = if edits.is_empty() { nothing(app, inner) } else { arriving(app, edits, inner) };
+        return frame.render_widget(Paragraph::new(lines), inner);
     }
     let parts = parts(app, inner);
     if let Some(tree) = parts.tree {
@@ -203,14 +206,7 @@ fn note(app: &App) -> String {
     parts.join(" · ")
 }
 
-/// Draws streaming edits. The newest line is at the bottom, unless the user scrolled up.
-pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
-    let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
-    frame.render_widget(Paragraph::new(lines), area);
-}
-
-fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
+fn nothing(app: &App, area: Rect) -> Lines {
     let text = format!(
         "Hunks that the model proposes wait here for you. Nothing is written before {}.",
         app.keys.first(Action::Write)
@@ -219,13 +215,13 @@ fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
 }
 
 /// The headings of the edits, and the newest lines. Nothing can be decided yet, so all is muted.
-fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>> {
+fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Lines {
     let columns = usize::from(area.width);
     let height = usize::from(area.height);
     let (muted, last) = (app.theme().style(Role::Muted), edits.len().saturating_sub(1));
     // Only the end can be visible, so only the lines up to the scroll position are rendered.
     let wanted = height + app.review.offset;
-    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut lines: Lines = Vec::new();
     for (number, edit) in edits.iter().enumerate().rev() {
         if lines.len() >= wanted {
             break;
@@ -255,8 +251,8 @@ fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
 }
 
 /// The last `wanted` screen lines of an edit.
-fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
-    let mut lines: Vec<Line<'static>> = Vec::new();
+fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Lines {
+    let mut lines: Lines = Vec::new();
     for line in edit.lines.iter().rev() {
         if lines.len() >= wanted {
             break;
@@ -269,7 +265,7 @@ fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec
         let shown = text.get(..text.floor_char_boundary(2_000)).unwrap_or_default();
         styled.push(&sanitize::visible_line(shown), muted);
         let rows = styled.hard_wrap(columns.saturating_sub(4).max(1)).into_iter().enumerate();
-        let mut own: Vec<Line<'static>> = rows
+        let mut own: Lines = rows
             .map(|(part, mut line)| {
                 line.spans.insert(0, Span::styled(if part == 0 { sign } else { "  ↪ " }, muted));
                 line

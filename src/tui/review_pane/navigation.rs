@@ -3,14 +3,13 @@
 
 use std::ops::Range;
 
-use crossterm::event::KeyEvent;
 use ratatui::layout::{Margin, Rect};
 use rhumb_edit::review::{CommentTarget, Decision, HunkId, Review};
 
 use super::rows::{Plan, Row, Rows, Side};
 use super::{Follow, parts, rows, stops};
 use crate::tui::widget::{LineInput, matches};
-use crate::tui::{Action, App, Pane, ReviewItem, Task};
+use crate::tui::{Action, App, KeyEvent, Pane, ReviewItem, Task};
 
 impl App {
     /// Lays out the rows, in a new area or in the same as before.

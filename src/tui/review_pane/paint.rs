@@ -15,7 +15,7 @@ use rhumb_text::{diff, sanitize, width};
 use super::rows::{MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
 use crate::tui::coloring::style_of;
 use crate::tui::widget::diff_lines::{DiffLine, Sign, beside, state_role};
-use crate::tui::widget::{clipped, diff_lines, fill, matches};
+use crate::tui::widget::{Lines, clipped, diff_lines, fill, matches};
 use crate::tui::{Action, App, Colors, Hit, Language, Pane, Role, ViewCache};
 
 /// The changed words of each removed and each added line of a hunk.
@@ -60,7 +60,7 @@ impl<'a> RowPainter<'a> {
     }
 
     /// The screen lines of a row, as many as its height.
-    pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+    pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Lines {
         let review = self.app.session.review();
         let body = match row {
             Row::Blank => vec![Line::default()],
@@ -216,7 +216,7 @@ impl<'a> RowPainter<'a> {
         fit(spans, self.room())
     }
 
-    fn note(&self, text: &str) -> Vec<Line<'static>> {
+    fn note(&self, text: &str) -> Lines {
         let columns = self.columns.saturating_sub(MARGIN);
         let parts = note_parts(text, columns).into_iter().enumerate();
         let line = |(part, text): (usize, String)| {
@@ -237,7 +237,7 @@ impl<'a> RowPainter<'a> {
         clipped(&text, self.room(), self.style(state_role(state)))
     }
 
-    fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
+    fn refused_text(&self, index: usize, line: usize) -> Lines {
         let outcome = self.app.session.review().refused.get(index);
         let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
         let found = !matches(&text, &self.app.review.search.wanted).is_empty();
@@ -246,8 +246,7 @@ impl<'a> RowPainter<'a> {
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
     }
 
-    /// The screen lines of a text row.
-    fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+    fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Lines {
         let Some(index) = row.file() else { return vec![Line::default()] };
         let colors = self.colors_of(index, file, cache);
         let words = row.hunk().filter(|_| self.words).map(|id| self.words_of(file, id, cache));
@@ -309,7 +308,7 @@ impl<'a> RowPainter<'a> {
         }
     }
 
-    fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, columns: [u16; 2]) -> Vec<Line<'static>> {
+    fn beside(&self, left: Lines, right: Lines, columns: [u16; 2]) -> Lines {
         beside(left, right, columns.map(usize::from), self.style(Role::Text), self.style(Role::Border))
     }
 

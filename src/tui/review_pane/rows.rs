@@ -21,7 +21,6 @@ pub enum Row {
     /// A line of an unplaced edit.
     RefusedText(usize, usize),
     File(usize),
-    /// A comment.
     Note(CommentTarget),
     /// Omitted unchanged lines.
     Gap {
@@ -31,7 +30,6 @@ pub enum Row {
         above: bool,
         lines: usize,
     },
-    /// The heading of a hunk.
     Hunk {
         id: HunkId,
         folded: bool,
@@ -58,12 +56,7 @@ impl Row {
         match self {
             Self::Hunk { id, .. } | Self::Kept { id, .. } | Self::Changed { id, .. } | Self::NoNewline(id) => Some(id),
             Self::Note(CommentTarget::Hunk(id) | CommentTarget::Line(id, _)) => Some(id),
-            Self::Note(CommentTarget::File(_))
-            | Self::Blank
-            | Self::Refused(_)
-            | Self::RefusedText(..)
-            | Self::File(_)
-            | Self::Gap { .. } => None,
+            _ => None,
         }
     }
 
@@ -210,7 +203,6 @@ impl Rows {
         self.starts.last().map_or(0, |(rows, _)| *rows)
     }
 
-    /// The number of screen lines.
     pub fn height(&self) -> usize {
         self.starts.last().map_or(0, |(_, lines)| *lines)
     }
@@ -519,15 +511,12 @@ impl Measure<'_> {
     }
 
     fn comment(&self, place: CommentTarget) -> &str {
-        match place {
-            CommentTarget::File(_) => &self.file.comment,
-            CommentTarget::Hunk(id) => {
-                self.file.hunks.get(id.hunk).and_then(|item| item.comment(None)).unwrap_or_default()
-            }
-            CommentTarget::Line(id, line) => {
-                self.file.hunks.get(id.hunk).and_then(|item| item.comment(Some(line))).unwrap_or_default()
-            }
-        }
+        let (id, line) = match place {
+            CommentTarget::File(_) => return &self.file.comment,
+            CommentTarget::Hunk(id) => (id, None),
+            CommentTarget::Line(id, line) => (id, Some(line)),
+        };
+        self.file.hunks.get(id.hunk).and_then(|item| item.comment(line)).unwrap_or_default()
     }
 }
 

@@ -44,7 +44,6 @@ pub struct ReviewPane {
     pub(super) follow: Follow,
     pub(super) at: Row,
     pub(super) rows: Rows,
-    /// The area of the rows.
     pub(super) area: Rect,
     /// The start of the line selection.
     pub(super) anchor: Option<Row>,
@@ -249,7 +248,6 @@ impl ReviewPane {
         (self.rows.place(number).0, end + height)
     }
 
-    /// Moves the cursor into the window.
     fn drag(&mut self) {
         let window = self.window();
         let number = self.number();

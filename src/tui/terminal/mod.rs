@@ -85,9 +85,6 @@ const SCHEME_ON: &str = "\x1b[?2031h";
 const SCHEME_OFF: &str = "\x1b[?2031l";
 
 /// Sets up the terminal, also after a suspend.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     let mut out = io::stdout();
@@ -154,9 +151,6 @@ fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
 }
 
 /// Enables or disables mouse reports.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn mouse(on: bool) -> io::Result<()> {
     if MOUSE.swap(on, Ordering::SeqCst) == on || !TAKEN.load(Ordering::SeqCst) {
         return Ok(());
@@ -167,9 +161,6 @@ pub fn mouse(on: bool) -> io::Result<()> {
 }
 
 /// Draws a frame as a synchronized update, which the terminal shows at once if it supports that.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // The cursor is hidden, because a terminal without synchronized updates would show it moving. The frame shows it again.
     queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
@@ -182,9 +173,6 @@ pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
 /// Empties the screen, so that the next frame draws all of it.
 ///
 /// `Terminal::clear` is not used: it queries the cursor position, and the event stream would consume the answer.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))

@@ -21,7 +21,6 @@ use crate::tui::{App, ColorDepth, Task, Theme};
 /// The colour settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThemeChoice {
-    /// The theme for any background.
     pub always: Option<String>,
     pub light: Option<String>,
     pub dark: Option<String>,
@@ -240,10 +239,6 @@ impl Themes {
         self.own.contains_key(name) || BUILTIN.iter().any(|(inside, _)| *inside == name)
     }
 
-    pub fn file(&self, name: &str) -> Option<&Path> {
-        self.own.get(name).map(|(path, _)| path.as_path())
-    }
-
     /// Loads the theme of that name.
     ///
     /// # Errors
@@ -263,8 +258,8 @@ impl Themes {
     pub fn explain(&self, error: &ThemeError) -> String {
         let (theme, line) = error.place();
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        match self.file(theme) {
-            Some(file) => format!("{}{line}: {error}", file.display()),
+        match self.own.get(theme) {
+            Some((file, _)) => format!("{}{line}: {error}", file.display()),
             None => error.to_string(),
         }
     }

@@ -295,7 +295,8 @@ impl ColorDepth {
             Self::Ansi16 => {
                 let mut low = recolor(style, to_16);
                 // A tint becomes the plain background, or the colour of its text.
-                let background = matches!(low.bg, Some(Color::Black | Color::White | Color::Gray)) && is_rgb(style.bg);
+                let background = matches!(low.bg, Some(Color::Black | Color::White | Color::Gray))
+                    && matches!(style.bg, Some(Color::Rgb(..)));
                 if background || (low.bg.is_some() && low.bg == low.fg && low.bg != Some(Color::Reset)) {
                     low.bg = None;
                     low = low.add_modifier(signal);
@@ -368,10 +369,6 @@ fn signal(role: Role) -> Modifier {
         Role::Muted | Role::Gutter | Role::HunkRejected | Role::MeterEmpty => Modifier::DIM,
         _ => Modifier::empty(),
     }
-}
-
-fn is_rgb(color: Option<Color>) -> bool {
-    matches!(color, Some(Color::Rgb(..)))
 }
 
 fn recolor(style: Style, to: fn(Color) -> Color) -> Style {

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::prelude::*;
 use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::place_cursor;
-use crate::tui::{Role, Theme};
+use crate::tui::{KeyCode, KeyEvent, KeyModifiers, Role, Theme};
 
 const PROMPT: &str = "› ";
 

@@ -13,6 +13,6 @@ pub(super) use self::file_preview::Marked;
 pub(super) use self::input::{LineInput, SecretInput};
 pub(super) use self::list_window::ListWindow;
 pub(super) use self::styled::{
-    StyledText, cells, clipped, fill, hanging, list_row, mark_characters, marked, matches, place_cursor, spread,
+    Lines, StyledText, cells, clipped, fill, hanging, list_row, mark_characters, marked, matches, place_cursor, spread,
     wrapped,
 };

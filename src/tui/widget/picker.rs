@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use rayon::prelude::*;
@@ -16,7 +15,7 @@ use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 use rhumb_text::{sanitize, width};
 
 use super::{LineInput, ListWindow, fill, mark_characters};
-use crate::tui::{Hit, Hits, Role, Theme};
+use crate::tui::{Hit, Hits, KeyCode, KeyEvent, KeyModifiers, Role, Theme};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PickerOutcome {
@@ -248,11 +247,13 @@ impl Picker {
         let (list, look) = self.parts(area);
         let mut window = self.window;
         window.set_height(usize::from(list.height));
+        let room = usize::from(area.width).saturating_sub(width::columns(&self.count()) + 5);
+        let title = format!(" {} ", width::clip(&self.title, room));
         let block = Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(theme.style(Role::BorderFocused))
             .style(theme.style(Role::Overlay))
-            .title_top(Line::styled(self.title_within(usize::from(area.width)), theme.style(Role::Title)))
+            .title_top(Line::styled(title, theme.style(Role::Title)))
             .title_top(Line::styled(self.count(), theme.style(Role::Muted)).right_aligned());
         let inside = block.inner(area);
         frame.render_widget(Clear, area);
@@ -270,12 +271,6 @@ impl Picker {
             rule(frame, list, look, theme);
         }
         look
-    }
-
-    /// The title, cut to leave space for the count.
-    fn title_within(&self, columns: usize) -> String {
-        let room = columns.saturating_sub(width::columns(&self.count()) + 5);
-        format!(" {} ", width::clip(&self.title, room))
     }
 
     fn count(&self) -> String {
@@ -403,7 +398,6 @@ impl Items {
         }
     }
 
-    /// The kind of a definition.
     pub fn detail(&self, at: usize) -> &str {
         match self {
             Self::Texts(_) => "",
@@ -441,7 +435,6 @@ pub fn key_hints<'a>(
     line
 }
 
-/// The area of an overlay with a preview.
 pub fn wide_area(screen: Rect) -> Rect {
     area_within(screen, (MAX_WIDTH_WITH_PREVIEW, MAX_HEIGHT_WITH_PREVIEW))
 }
@@ -529,7 +522,6 @@ impl PickerRow<'_> {
     }
 }
 
-/// Draws the rule between the list and the preview.
 pub fn rule(frame: &mut Frame<'_>, list: Rect, look: Rect, theme: &Theme) {
     let style = theme.style(Role::Border);
     if look.y == list.y {
@@ -623,7 +615,9 @@ impl Ranking {
             self.take(query, (0..items.len()).collect());
             return true;
         }
-        let among = narrows(&self.query, query).then(|| self.matches.clone());
+        // Terms with an operator may match more than the earlier query.
+        let is_narrower = query.starts_with(&self.query) && !query.contains(['!', '^', '$', '\'', '\\']);
+        let among = is_narrower.then(|| self.matches.clone());
         if among.as_ref().map_or(items.len(), Vec::len) > MAX_INLINE_ITEMS {
             let newest = Arc::clone(&self.newest);
             let job = RankJob { items: items.clone(), query: query.to_owned(), name, among, number, newest };
@@ -673,11 +667,6 @@ fn matched(items: &Items, among: &[usize], mut filter: FuzzyFilter, name: NamePa
     let mut room = String::new();
     let matched = among.iter().filter_map(|&at| Some((filter.matched(items.text(at, &mut room), name)?, at)));
     matched.collect()
-}
-
-/// Whether every match of `query` also matches `before`. Terms with an operator may match more.
-fn narrows(before: &str, query: &str) -> bool {
-    query.starts_with(before) && !query.contains(['!', '^', '$', '\'', '\\'])
 }
 
 #[cfg(test)]

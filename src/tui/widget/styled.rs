@@ -8,6 +8,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::tui::{Role, Theme};
 
+pub type Lines = Vec<Line<'static>>;
+
 /// A text and its styles. It is safe to draw; line feeds end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StyledText {

@@ -41,9 +41,6 @@ pub(crate) struct Input {
 
 impl Input {
     /// Starts reading.
-    ///
-    /// # Errors
-    /// Standard input cannot be polled.
     pub(crate) fn open() -> io::Result<Self> {
         #[expect(deprecated, reason = "it is safe for a file that is never closed, and the other way is unsafe")]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
@@ -52,9 +49,6 @@ impl Input {
     }
 
     /// The next input. Nothing is lost if the wait is cancelled.
-    ///
-    /// # Errors
-    /// The terminal is closed.
     pub(crate) async fn next(&mut self) -> io::Result<TerminalInput> {
         loop {
             if let Some(terminal_input) = self.try_next()? {
@@ -75,9 +69,6 @@ impl Input {
     }
 
     /// Input that is available without waiting, or `None`.
-    ///
-    /// # Errors
-    /// The terminal is closed.
     pub(crate) fn try_next(&mut self) -> io::Result<Option<TerminalInput>> {
         if self.terminal_input.is_empty() {
             let bytes = self.read()?;

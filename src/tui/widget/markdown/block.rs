@@ -42,7 +42,7 @@ pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static
     }
     writer.flush();
     writer.definitions(source.get(covered..).unwrap_or(""));
-    writer.page.into_lines()
+    writer.page.lines
 }
 
 enum Verbatim {
@@ -162,7 +162,11 @@ impl<'a> Writer<'a> {
                 self.page.set_gap(true);
             }
             TagEnd::Item => self.end_item(),
-            TagEnd::Table => self.end_table(),
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    self.page.block(table.render(self.page.room(), self.look));
+                }
+            }
             TagEnd::TableHead | TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
             }
@@ -264,13 +268,6 @@ impl<'a> Writer<'a> {
         self.page.block(lines);
     }
 
-    fn end_table(&mut self) {
-        if let Some(table) = self.table.take() {
-            let lines = table.render(self.page.room(), self.look);
-            self.page.block(lines);
-        }
-    }
-
     fn new_row(&mut self) {
         if let Some(table) = &mut self.table {
             table.rows.push(Vec::new());
@@ -357,10 +354,6 @@ pub(super) struct MarkdownPage {
 impl MarkdownPage {
     pub(super) fn new(width: usize) -> Self {
         Self { width, lines: Vec::new(), prefixes: Vec::new(), gap: false }
-    }
-
-    pub(super) fn into_lines(self) -> Vec<Line<'static>> {
-        self.lines
     }
 
     /// Opens a container that puts `first` before its first line and `rest` before the others.
