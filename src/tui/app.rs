@@ -149,7 +149,7 @@ impl App {
 
     /// The theme in use.
     pub fn theme(&self) -> &Theme {
-        self.themes.current()
+        &self.themes.current
     }
 
     /// Whether the review contains hunks to decide or messages to show.
@@ -178,7 +178,7 @@ impl App {
         self.layout.set_places((screen.width, screen.height), areas);
         self.lay_out_review(review);
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.fit(screen, self.themes.current(), &self.previews);
+            overlay.fit(screen, &self.themes.current, &self.previews);
         }
     }
 
@@ -186,10 +186,10 @@ impl App {
     pub fn drawn(&mut self, cache: &ViewCache) {
         self.mouse.drawn(cache);
         self.map.set_height(cache.heights[0]);
-        self.context.set_height(cache.heights[1]);
+        self.context.window.set_height(cache.heights[1]);
         self.chat.drawn(cache);
         let rows = if self.focus == Pane::Review { self.review.height() } else { cache.chat.height };
-        self.layout.set_page_rows(rows.saturating_sub(1).max(1));
+        self.layout.page_rows = rows.saturating_sub(1).max(1);
     }
 
     /// Whether an action is available. The command bar omits the others.
@@ -208,12 +208,12 @@ impl App {
             Action::ViewLog => !self.session.processes().logs.is_empty(),
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
-            Action::ScrollDown => self.focus == Pane::Chat && self.chat.lines_below() > 0,
+            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript().iter().any(has_thoughts),
-            Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.is_reading(),
-            Action::ScrollToEnd => self.chat.lines_below() > 0,
-            Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
-            Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
+            Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.reading.on,
+            Action::ScrollToEnd => self.chat.from_bottom > 0,
+            Action::NextMatch | Action::PreviousMatch => self.chat.reading.search.is_some(),
+            Action::NextLink | Action::PreviousLink => self.chat.citing.any(),
             Action::SendQueued => {
                 let waits = self.session.turn().is_some() || self.session.is_compacting();
                 !waits && !self.session.queue().waiting().is_empty()
@@ -276,7 +276,7 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     app.display.layout = app.layout.restore(kept, start.display.layout);
     let light = terminal::light_background(|name| std::env::var(name).ok());
     app.set_themes(start.themes.clone(), start.theme_choice.clone(), light);
-    app.chat.set_welcome(start.is_first);
+    app.chat.welcome = start.is_first;
     app.keys = KeyMap::with(&start.display.keys).0;
     app.composer.invite(app.keys.first(Action::Help));
     app.environment.folder.clone_from(&start.session.folder);

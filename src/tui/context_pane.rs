@@ -38,12 +38,6 @@ pub struct ContextPane {
     pub passages_open: bool,
 }
 
-impl ContextPane {
-    pub fn set_height(&mut self, height: usize) {
-        self.window.set_height(height);
-    }
-}
-
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let Some(view) = app.session.view() else {
         let inner = pane_block(app, frame, area, Pane::Context, "");

@@ -158,7 +158,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
                 event_loop.app.themes_changed(themes);
                 pace.changed();
             }
-            () = sleep_until(pace.next()), if pace.is_waiting() => {}
+            () = sleep_until(pace.next()), if pace.dirty => {}
             () = sleep_until(next_turn), if event_loop.app.shows_spinner() => pace.changed(),
             () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
             () = sleep_until(hint_ends.unwrap_or(pace.next())), if hint_ends.is_some() => {}
@@ -456,10 +456,6 @@ impl Pace {
         (self.dirty, self.next) = (false, now + FRAME);
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        self.dirty
-    }
-
     pub(super) fn next(&self) -> Instant {
         self.next
     }
@@ -498,7 +494,7 @@ mod tests {
         let mut pace = Pace::new(now);
         pace.drawn(now);
         pace.changed();
-        assert!(!pace.is_due(now + FRAME / 2) && pace.is_waiting());
+        assert!(!pace.is_due(now + FRAME / 2) && pace.dirty);
         assert!(pace.is_due(pace.next()));
     }
 

@@ -103,7 +103,7 @@ impl App {
         let transcript = self.session.transcript();
         let before = std::mem::replace(&mut self.attention.told, transcript.len());
         let new = transcript.get(before..).unwrap_or_default();
-        let panes = &self.layout.places().panes;
+        let panes = &self.layout.places.panes;
         // Many new entries at once come from a loaded session and are old.
         if new.len() > 3
             || panes.is_empty()

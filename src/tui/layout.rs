@@ -288,12 +288,12 @@ impl Split {
 #[derive(Debug, Default)]
 pub struct LayoutState {
     /// Empty if the screen is too small.
-    places: Places,
-    screen: (u16, u16),
-    /// Rows by which a page key scrolls the pane with the focus.
-    page_rows: usize,
+    pub(super) places: Places,
+    pub(super) screen: (u16, u16),
+    /// Rows by which a page key scrolls the pane with the focus; 0 before the first frame.
+    pub(super) page_rows: usize,
     pub(super) zoomed: bool,
-    borders: Borders,
+    pub(super) borders: Borders,
     configured: LayoutChoice,
     chosen: Option<LayoutChoice>,
     /// Whether the arrangement changed since the last save.
@@ -301,30 +301,14 @@ pub struct LayoutState {
 }
 
 impl LayoutState {
-    pub(super) fn places(&self) -> &Places {
-        &self.places
-    }
-
-    pub(super) fn screen(&self) -> (u16, u16) {
-        self.screen
-    }
-
     /// Ten before the first frame.
     pub(super) fn page_rows(&self) -> usize {
         if self.page_rows == 0 { 10 } else { self.page_rows }
     }
 
-    pub(super) fn borders(&self) -> &Borders {
-        &self.borders
-    }
-
     /// Stores the areas for a screen. `None` if the screen is too small.
     pub(super) fn set_places(&mut self, screen: (u16, u16), places: Option<Places>) {
         (self.screen, self.places) = (screen, places.unwrap_or_default());
-    }
-
-    pub(super) fn set_page_rows(&mut self, rows: usize) {
-        self.page_rows = rows;
     }
 
     /// Restores the saved arrangement. Returns the layout to begin with; `configured` is that of the settings.

@@ -169,7 +169,7 @@ impl App {
         self.hint.clear();
         self.sequence.clear();
         self.sequence.interrupted = false;
-        if let Some(border) = self.layout.places().border_at(column, row).cloned() {
+        if let Some(border) = self.layout.places.border_at(column, row).cloned() {
             if double {
                 self.layout.reset_border(&border);
                 return Vec::new();
@@ -226,7 +226,7 @@ impl App {
         }
         let Some(held) = &mut self.mouse.held else { return };
         let (name, offset) = (held.name, held.offset);
-        let Some(border) = self.layout.places().borders.iter().find(|border| border.name == name) else { return };
+        let Some(border) = self.layout.places.borders.iter().find(|border| border.name == name) else { return };
         held.moved = true;
         let share = border.share(border.along(column, row).saturating_add(offset));
         self.layout.move_border(name, share);
@@ -246,7 +246,7 @@ impl App {
             return self.click_pressed(press);
         }
         let clicked = self.mouse.held.take().is_some_and(|held| !held.moved);
-        if let Some(pane) = self.layout.places().pane_at(column, row).filter(|_| clicked) {
+        if let Some(pane) = self.layout.places.pane_at(column, row).filter(|_| clicked) {
             self.focus = pane;
         }
         Vec::new()
@@ -265,7 +265,7 @@ impl App {
         if !self.overlays.is_empty() {
             return self.wheel_in_overlay(rows);
         }
-        match self.layout.places().pane_at(column, row) {
+        match self.layout.places.pane_at(column, row) {
             Some(Pane::Chat) => self.chat.scroll_up(-rows),
             Some(Pane::Map) => self.wheel_in_map(rows),
             Some(Pane::Context) => self.context.window.scroll(rows),
@@ -286,7 +286,7 @@ impl App {
             Pane::Context => self.context.window,
             Pane::Chat | Pane::Review => return Vec::new(),
         };
-        let at = window.offset() + line;
+        let at = window.offset + line;
         if !inside || !window.visible().contains(&at) {
             return Vec::new();
         }
@@ -390,7 +390,7 @@ mod mouse_tests {
         }
 
         fn place(&self, pane: Pane) -> Rect {
-            self.app.layout.places().of(pane).unwrap()
+            self.app.layout.places.of(pane).unwrap()
         }
     }
 
@@ -421,15 +421,15 @@ mod mouse_tests {
         test.app.focus = Pane::Map;
         let chat = test.place(Pane::Chat);
         test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
-        assert_eq!((test.app.chat.lines_below(), test.app.focus), (3, Pane::Map));
+        assert_eq!((test.app.chat.from_bottom, test.app.focus), (3, Pane::Map));
         test.draw();
         for _ in 0..9 {
             test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
         }
-        assert_eq!(test.app.chat.lines_below(), 9, "nine events of one notch");
+        assert_eq!(test.app.chat.from_bottom, 9, "nine events of one notch");
         test.draw();
         test.event(MouseEventKind::ScrollDown, chat.x + 5, chat.y + 5);
-        assert_eq!(test.app.chat.lines_below(), 6);
+        assert_eq!(test.app.chat.from_bottom, 6);
         test.event(MouseEventKind::ScrollDown, 300, 300);
     }
 
@@ -548,6 +548,6 @@ mod mouse_tests {
         let map = test.place(Pane::Map);
         test.click(map.x + 2, map.y + 2);
         test.event(MouseEventKind::ScrollUp, 5, 5);
-        assert_eq!((test.app.focus, test.app.chat.lines_below()), (Pane::Chat, 0));
+        assert_eq!((test.app.focus, test.app.chat.from_bottom), (Pane::Chat, 0));
     }
 }

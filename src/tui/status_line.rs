@@ -164,7 +164,7 @@ impl App {
     }
 
     pub(super) fn shows_spinner(&self) -> bool {
-        self.display.animations && self.is_working() && !self.layout.places().panes.is_empty()
+        self.display.animations && self.is_working() && !self.layout.places.panes.is_empty()
     }
 }
 
@@ -260,13 +260,13 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
 }
 
 fn stops_work(app: &App) -> bool {
-    app.focus == Pane::Chat && !app.chat.is_reading() && !is_reading(app) && app.enabled(Action::Escape)
+    app.focus == Pane::Chat && !app.chat.reading.on && !is_reading(app) && app.enabled(Action::Escape)
 }
 
 fn first_key(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     match app.focus {
-        Pane::Chat if app.chat.is_reading() => None,
+        Pane::Chat if app.chat.reading.on => None,
         Pane::Chat if app.question_on_enter().is_some() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
         }
@@ -280,7 +280,7 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
 
 /// The keys of the pane, then the global ones, in the order of the table.
 fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
-    let own = if app.chat.is_reading() { Scope::Reading } else { Scope::Pane(app.focus) };
+    let own = if app.chat.reading.on { Scope::Reading } else { Scope::Pane(app.focus) };
     let scopes = [own, Scope::Global];
     let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
     // The keys for scrolling and for the ends of a list are easy to guess.

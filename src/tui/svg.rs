@@ -181,7 +181,7 @@ impl DefaultColors {
     fn of(theme: &Theme) -> Self {
         let other = if theme.is_light() { [0x24, 0x29, 0x2f] } else { [0xd6, 0xdc, 0xe2] };
         let foreground = theme.style(Role::Text).fg.and_then(rgb_of).unwrap_or(other);
-        Self { foreground, background: theme.background() }
+        Self { foreground, background: theme.background }
     }
 
     fn look(&self, cell: &Cell) -> CellStyle {

@@ -38,7 +38,7 @@ impl App {
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
-        self.chat.note(&report);
+        self.chat.citing.note(&report);
         self.note_for_map(&report);
         self.note_session_list(&report);
         self.note_search(&report);
@@ -101,7 +101,7 @@ impl App {
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         let name = key::name(key);
         self.hint.clear();
-        self.chat.set_welcome(false);
+        self.chat.welcome = false;
         let twice = self.sequence.take_interrupt();
         if self.overlays.is_empty() && self.review_search_key(key, &name) {
             return Vec::new();
@@ -184,7 +184,7 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
-        self.chat.set_welcome(false);
+        self.chat.welcome = false;
         if self.typing_continues() {
             self.hint.set(self.closing_hint());
             self.overlays.close();
@@ -404,11 +404,11 @@ impl App {
         if let Some(effects) = self.stop_what_runs() {
             return run(effects);
         }
-        if self.focus == Pane::Chat && self.chat.lines_below() == 0 {
+        if self.focus == Pane::Chat && self.chat.from_bottom == 0 {
             return self.stop_survey();
         }
         self.focus = Pane::Chat;
-        self.chat.scroll_to_end();
+        self.chat.from_bottom = 0;
         Vec::new()
     }
 
@@ -439,7 +439,7 @@ impl App {
             }
             return Vec::new();
         }
-        self.chat.scroll_to_end();
+        self.chat.from_bottom = 0;
         let Some(rewound) = self.start_rerun(&text) else { return Vec::new() };
         let mut tasks = run(rewound);
         if let Some(line) = as_command(&text) {

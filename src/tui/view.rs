@@ -47,7 +47,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     cache.selected.clear();
     // A theme may paint the background. Unstyled text has the style of ordinary text.
     frame.buffer_mut().set_style(screen, app.theme().style(Role::Text));
-    let places = app.layout.places();
+    let places = &app.layout.places;
     if places.panes.is_empty() {
         return too_small(app, frame, screen);
     }

@@ -508,7 +508,7 @@ impl AnswerView {
             match part {
                 Part::Prose(markdown) => {
                     let moved = |lines: &Range<usize>| lines.start + at..lines.end + at;
-                    self.places.extend(markdown.sections().iter().map(|section| moved(&section.lines)));
+                    self.places.extend(markdown.sections.iter().map(|section| moved(&section.lines)));
                 }
                 Part::Edit(_) => {
                     self.places.push(at..at + 1);

@@ -56,7 +56,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return;
     }
     let rows =
-        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen().1 / 3).min(inner.height / 2).max(1));
+        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen.1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
     let cancels = format!(" · {leave} cancels");
     if let Some(turn) = app.session.turn() {

@@ -115,12 +115,12 @@ impl ChatCache {
     /// Compares the entries with those of the last frame without reading their texts. Returns whether all lines must be
     /// wrapped again.
     fn compare(&mut self, head: Lines, scene: &TranscriptView<'_>) -> bool {
-        let look = (scene.width, scene.theme.name(), scene.thoughts);
+        let look = (scene.width, scene.theme.name.as_str(), scene.thoughts);
         let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
         if rewrapped {
             self.messages.iter_mut().for_each(Message::forget);
             (self.width, self.thoughts) = (scene.width, scene.thoughts);
-            scene.theme.name().clone_into(&mut self.theme);
+            scene.theme.name.clone_into(&mut self.theme);
         }
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
         if let Some((first, messages)) = self.messages.split_first_mut() {

@@ -202,7 +202,8 @@ pub struct InputHistory {
     at: Option<(usize, String)>,
     /// The draft from before, which follows the newest input.
     before: String,
-    recent: Vec<String>,
+    /// The most recent last.
+    pub recent: Vec<String>,
     /// The text that the app last copied.
     copied: Option<String>,
 }
@@ -211,11 +212,6 @@ impl InputHistory {
     pub fn note_run(&mut self, name: &str) {
         self.recent.retain(|known| known != name);
         self.recent.push(name.to_owned());
-    }
-
-    /// Names of actions and commands that were run from the palette, the newest last.
-    pub fn recent(&self) -> &[String] {
-        &self.recent
     }
 
     pub fn note_copied(&mut self, text: &str) {
@@ -329,9 +325,9 @@ mod tests {
         let mut app = app();
         app.chat.scroll_up(5);
         press(&mut app, "a Esc");
-        assert_eq!(app.chat.lines_below(), 5);
+        assert_eq!(app.chat.from_bottom, 5);
         press(&mut app, "Esc");
-        assert_eq!(app.chat.lines_below(), 0);
+        assert_eq!(app.chat.from_bottom, 0);
         press(&mut app, "Tab");
         assert_eq!(app.focus, Pane::Map);
     }

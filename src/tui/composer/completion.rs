@@ -133,7 +133,7 @@ impl App {
     pub(crate) fn update_completion(&mut self) -> Vec<Task> {
         let mut tasks = self.find_candidates();
         // A narrow screen has no space for it.
-        if self.layout.screen().0 >= MIN_PREVIEW_WIDTH
+        if self.layout.screen.0 >= MIN_PREVIEW_WIDTH
             && let Some(popup) = self.completion.popup()
             && let Some((path, _)) = popup.file(self.session.paths())
         {
@@ -143,7 +143,7 @@ impl App {
     }
 
     fn find_candidates(&mut self) -> Vec<Task> {
-        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
+        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.reading.on;
         let before = if is_here { self.composer.before_cursor() } else { None };
         let now = before.as_deref().and_then(completion_target);
         let is_new = self.completion.seen != now;

@@ -200,7 +200,7 @@ impl Composer {
     }
 
     pub fn input(&mut self, mut key: KeyEvent) {
-        if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
+        if self.vi.as_ref().is_some_and(|vi| vi.mode == Mode::Insert && !vi.is_typing()) {
             // The text before typing is an undo step.
             self.with_vi(key);
         }
@@ -227,7 +227,7 @@ impl Composer {
 
     /// The vi mode, and the letters of the incomplete command.
     pub fn vi_mode(&self) -> Option<(Mode, String)> {
-        self.vi.as_ref().map(|vi| (vi.mode(), vi.pending()))
+        self.vi.as_ref().map(|vi| (vi.mode, vi.pending()))
     }
 
     pub fn be_normal(&mut self) {
@@ -377,7 +377,7 @@ impl Composer {
 
     /// Draws the text. Returns the cursor, and the row and column at the top left.
     fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
-        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode() != Mode::Insert);
+        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode != Mode::Insert);
         let selection = selecting.and_then(|vi| {
             let buffer = self.buffer();
             let range = vi.selection(&buffer)?;

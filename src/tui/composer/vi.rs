@@ -70,7 +70,7 @@ struct Register {
 
 #[derive(Debug, Default)]
 pub struct Vi {
-    mode: Mode,
+    pub mode: Mode,
     count: Option<usize>,
     /// The operator that waits for a motion, and the count before it.
     operator: Option<(Operator, usize)>,
@@ -96,10 +96,6 @@ pub struct Vi {
 }
 
 impl Vi {
-    pub fn mode(&self) -> Mode {
-        self.mode
-    }
-
     /// The letters of the incomplete command.
     pub fn pending(&self) -> String {
         self.keys.iter().filter_map(|key| key.code.as_char()).collect()

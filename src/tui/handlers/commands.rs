@@ -121,7 +121,7 @@ impl App {
 
     pub(crate) fn open_palette(&mut self) {
         let mut rows = Vec::new();
-        let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen().0);
+        let is_narrow = (1..MIN_NAME_COLUMN_WIDTH).contains(&self.layout.screen.0);
         let row = |name: &str, usage: &str, help: &str, detail: String, enabled: bool| {
             let shown = format!("{name} {usage}");
             let (shown, help) = (shown.trim(), help.trim());
@@ -157,7 +157,7 @@ impl App {
         let typed = self.session.persistence().inputs.iter().rev().filter(|text| text.starts_with('/'));
         let typed = typed.filter_map(|text| text.split_whitespace().next()).map(str::to_owned);
         let mut names: Vec<String> = Vec::new();
-        for name in self.composer.history.recent().iter().rev().cloned().chain(typed) {
+        for name in self.composer.history.recent.iter().rev().cloned().chain(typed) {
             if names.len() == MAX_RECENT {
                 break;
             }
@@ -221,8 +221,10 @@ impl App {
             Action::CopyPrompt | Action::ViewPrompt if session.view().is_none() => Some("nothing is measured yet"),
             Action::FindServers if *session.connection() == Connection::Demo => Some("this is the demo"),
             Action::DropPassages if session.codebase().locations.is_empty() => Some("no passages are sent"),
-            Action::NextMatch | Action::PreviousMatch if !self.chat.is_searching() => Some("no search is active"),
-            Action::NextLink | Action::PreviousLink if !self.chat.has_citations() => {
+            Action::NextMatch | Action::PreviousMatch if !self.chat.reading.search.is_some() => {
+                Some("no search is active")
+            }
+            Action::NextLink | Action::PreviousLink if !self.chat.citing.any() => {
                 Some("no answer names a place in the code")
             }
             Action::ReadTranscript | Action::SearchTranscript if session.transcript().is_empty() => {
@@ -239,15 +241,15 @@ impl App {
                 Some("no index is being built")
             }
             Action::Zoom | Action::ZoomHere if self.is_alone() => Some("the pane already has the whole screen"),
-            Action::GrowPane | Action::ShrinkPane if self.layout.places().borders.is_empty() => {
+            Action::GrowPane | Action::ShrinkPane if self.layout.places.borders.is_empty() => {
                 Some("there is no border")
             }
-            Action::ResetBorders if self.layout.borders().is_empty() => Some("no border has been moved"),
+            Action::ResetBorders if self.layout.borders.is_empty() => Some("no border has been moved"),
             _ => match info.scope {
                 Scope::Pane(Pane::Review) if !self.reviewing() => self.review_why_not(Action::Accept),
                 Scope::Pane(Pane::Map) => self.why_not_map(info.action),
                 Scope::Reading if session.transcript().is_empty() => Some("there are no messages yet"),
-                Scope::Lists if self.focus == Pane::Chat && !self.chat.is_reading() => {
+                Scope::Lists if self.focus == Pane::Chat && !self.chat.reading.on => {
                     Some("works in map, context and review only")
                 }
                 Scope::Pane(Pane::Context) => self.why_not_context(info.action),

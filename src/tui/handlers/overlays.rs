@@ -102,7 +102,7 @@ impl App {
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(open) = self.overlays.top_as::<AskBox>()
-            && !self.session.ask_first(open.asked())
+            && !self.session.ask_first(&open.asked)
         {
             self.overlays.close();
             self.hint.set("the open question is answered");

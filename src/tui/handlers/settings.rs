@@ -194,8 +194,8 @@ impl App {
 
     /// Properties of the terminal, for doctor and reports.
     pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
-        let (width, height) = self.layout.screen();
-        let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name().to_owned())];
+        let (width, height) = self.layout.screen;
+        let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name.to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
         let (_, problems) = KeyMap::with(&self.display.keys);
         let keys =
@@ -329,14 +329,14 @@ mod showing_tests {
             let mut app = app();
             app.change_theme(None);
             press(&mut app, "Down");
-            assert_ne!(app.theme().name(), "rhumb-dark");
+            assert_ne!(app.theme().name.as_str(), "rhumb-dark");
             press(&mut app, way_out);
-            assert_eq!((app.theme().name(), app.overlays.is_empty()), ("rhumb-dark", true));
+            assert_eq!((app.theme().name.as_str(), app.overlays.is_empty()), ("rhumb-dark", true));
         }
         let mut app = app();
         app.change_theme(None);
         press(&mut app, "l i g h t Enter");
-        assert_eq!(app.theme().name(), "rhumb-light");
+        assert_eq!(app.theme().name.as_str(), "rhumb-light");
     }
 
     #[test]

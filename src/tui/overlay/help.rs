@@ -231,7 +231,7 @@ impl App {
     /// Opens the help: the current situation, the available keys, the commands (if `with_commands`), and all other
     /// keys.
     pub(crate) fn open_help(&mut self, with_commands: bool) {
-        let of_chat = self.chat.is_reading().then_some(Scope::Reading);
+        let of_chat = self.chat.reading.on.then_some(Scope::Reading);
         let beside = if self.focus == Pane::Chat { of_chat } else { Some(Scope::Lists) };
         let here: Vec<Scope> =
             [Some(Scope::Pane(self.focus)), beside, Some(Scope::Global)].into_iter().flatten().collect();

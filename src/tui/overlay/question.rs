@@ -20,7 +20,7 @@ pub struct AskBox {
     offset: usize,
     /// Whether choices other than the harmless one are disabled until the end of the text was visible.
     unread: bool,
-    asked: Question,
+    pub asked: Question,
 }
 
 impl AskBox {
@@ -53,10 +53,6 @@ impl AskBox {
         foot.push(Line::styled(hint, theme.style(Role::Muted)));
         let area = centred(screen, width, cells(head.len() + text.len() + foot.len() + 4));
         Sheet { area, title: " a question ", head_rows: head.len() + 1, head, text, foot, spaced: false }
-    }
-
-    pub fn asked(&self) -> &Question {
-        &self.asked
     }
 }
 
@@ -306,7 +302,7 @@ impl App {
 
     /// Whether a key that is not an answer belongs to the composer: a question opened while the user was typing.
     pub(crate) fn typing_continues(&self) -> bool {
-        let is_over_composer = self.focus == Pane::Chat && !self.chat.is_reading() && self.overlays.len() <= 1;
+        let is_over_composer = self.focus == Pane::Chat && !self.chat.reading.on && self.overlays.len() <= 1;
         is_over_composer
             && (self.overlays.is_top::<Confirm>() || self.overlays.top_as().is_some_and(ConnectBox::leaves_typing))
     }

@@ -312,7 +312,7 @@ impl App {
             ReviewReply::Send(text) => {
                 let (sent, effects) = self.session.send_feedback(&text);
                 if sent {
-                    self.chat.scroll_to_end();
+                    self.chat.from_bottom = 0;
                     return run(effects);
                 }
                 let mut tasks = run(effects);

@@ -21,9 +21,9 @@ impl App {
             return;
         }
         let parts = parts(self, self.review.inner);
-        let made = self.review.rows.made();
+        let made = self.review.rows.made;
         self.review.lay_out(self.session.review(), &self.display, parts.rows, parts.sides);
-        if self.review.search.is_on() && self.review.rows.made() != made {
+        if self.review.search.is_on() && self.review.rows.made != made {
             self.review.search.look(self.session.review(), &self.review.rows);
         }
     }
@@ -372,10 +372,10 @@ impl App {
             Action::MoreContext => self.widen_here(UNCHANGED_LINES_STEP),
             Action::LessContext => self.widen_here(-UNCHANGED_LINES_STEP),
             Action::ToggleSides => {
-                let sides = !self.review.rows.view().sides;
+                let sides = !self.review.rows.view.sides;
                 self.review.choice.sides = Some(sides);
                 self.lay_out_review(None);
-                if self.review.rows.view().sides != sides {
+                if self.review.rows.view.sides != sides {
                     self.hint.set("the pane is too narrow for side by side");
                 }
             }

@@ -54,7 +54,7 @@ pub(super) struct RowPainter<'a> {
 
 impl<'a> RowPainter<'a> {
     pub(super) fn new(app: &'a App) -> Self {
-        let columns = app.review.rows.view().columns;
+        let columns = app.review.rows.view.columns;
         let words = app.review.choice.words.unwrap_or(app.display.diff_words);
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
@@ -252,7 +252,7 @@ impl<'a> RowPainter<'a> {
         let words = row.hunk().filter(|_| self.words).map(|id| self.words_of(file, id, cache));
         let Some(places) = self.app.review.rows.lines_of(index) else { return vec![Line::default()] };
         let columns = self.columns.saturating_sub(MARGIN);
-        let sides = self.app.review.rows.view().sides && has_sides(file);
+        let sides = self.app.review.rows.view.sides && has_sides(file);
         let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
             let shown = places.shown(file, side, line);
             let sign = match (own, side) {
@@ -325,9 +325,9 @@ impl<'a> RowPainter<'a> {
     /// The changed words of a hunk, which are cached.
     fn words_of(&self, file: &FileReview, id: HunkId, cache: &mut ViewCache) -> Arc<HunkWords> {
         let (made, known) = &mut cache.review.words;
-        if *made != self.app.review.rows.made() {
+        if *made != self.app.review.rows.made {
             known.clear();
-            *made = self.app.review.rows.made();
+            *made = self.app.review.rows.made;
         }
         let words = known.entry(id).or_insert_with(|| {
             let places = self.app.review.rows.lines_of(id.file);

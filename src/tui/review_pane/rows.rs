@@ -139,13 +139,13 @@ impl Block {
 
 #[derive(Debug, Default)]
 pub struct Rows {
-    view: View,
+    pub view: View,
     /// The unplaced edits, then each file.
     blocks: Vec<Block>,
     /// The first row and the first screen line of each block, and the ends.
     starts: Vec<(usize, usize)>,
     /// Number of computed blocks, which is the revision of the rows.
-    made: usize,
+    pub made: usize,
 }
 
 impl Rows {
@@ -189,14 +189,6 @@ impl Rows {
             lines += block.height();
         }
         self.starts.push((rows, lines));
-    }
-
-    pub fn view(&self) -> View {
-        self.view
-    }
-
-    pub fn made(&self) -> usize {
-        self.made
     }
 
     pub fn len(&self) -> usize {

@@ -38,7 +38,7 @@ impl ThemeChoice {
 /// The themes, and the one in use.
 #[derive(Debug)]
 pub struct ThemeManager {
-    current: Theme,
+    pub current: Theme,
     themes: Themes,
     choice: ThemeChoice,
     /// Whether the user chose a theme in this session, which stays for any background.
@@ -63,10 +63,6 @@ impl ThemeManager {
         }
     }
 
-    pub fn current(&self) -> &Theme {
-        &self.current
-    }
-
     /// Replaces the themes. Returns the errors in them that were not reported before.
     fn replace(&mut self, themes: Themes) -> Vec<String> {
         let faults = themes.faults();
@@ -77,7 +73,7 @@ impl ThemeManager {
 
     /// The theme that the settings choose for the background.
     fn for_background(&self) -> &str {
-        self.choice.on(self.light_background, self.current.depth())
+        self.choice.on(self.light_background, self.current.depth)
     }
 }
 
@@ -100,7 +96,7 @@ impl App {
             self.list_themes();
             // The theme of the settings may have been wrong at the start.
             let keeps = self.themes.is_chosen || self.is_choosing_theme();
-            let name = if keeps { self.theme().name() } else { self.themes.for_background() }.to_owned();
+            let name = if keeps { &self.theme().name } else { self.themes.for_background() }.to_owned();
             self.apply_theme(&name);
         }
         if let Some(requested) = self.themes.requested.take() {
@@ -112,18 +108,18 @@ impl App {
     pub fn background_changed(&mut self, light: bool) {
         self.themes.light_background = light;
         // While the user chooses a theme, the screen shows the one under the cursor.
-        if self.themes.is_chosen || self.is_choosing_theme() || self.theme().depth() == ColorDepth::None {
+        if self.themes.is_chosen || self.is_choosing_theme() || self.theme().depth == ColorDepth::None {
             return;
         }
         let name = self.themes.for_background().to_owned();
-        if name != self.theme().name() {
+        if name != self.theme().name {
             self.apply_theme(&name);
         }
     }
 
     /// Whether the background decides which theme is used.
     pub(crate) fn needs_background(&self) -> bool {
-        let (choice, depth) = (&self.themes.choice, self.theme().depth());
+        let (choice, depth) = (&self.themes.choice, self.theme().depth);
         !self.themes.is_chosen && depth != ColorDepth::None && choice.on(true, depth) != choice.on(false, depth)
     }
 
@@ -159,9 +155,9 @@ impl App {
     pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.themes.themes.names();
         match name {
-            None => self.overlays.show(Menu::themes(&names, self.theme().name())),
+            None => self.overlays.show(Menu::themes(&names, &self.theme().name)),
             Some(name) if names.contains(&name) => {
-                if let Err(error) = self.themes.themes.load(name, self.theme().depth()) {
+                if let Err(error) = self.themes.themes.load(name, self.theme().depth) {
                     let text = format!("{}.", self.themes.themes.explain(&error));
                     return self.session.report(Level::Error, text, "The colours stay as they are.");
                 }
@@ -182,7 +178,7 @@ impl App {
     /// Applies the theme under the cursor of the list of themes.
     pub(crate) fn preview_theme(&mut self) {
         let name = self.overlays.top_as().and_then(Menu::theme_under_cursor).map(str::to_owned);
-        if let Some(name) = name.filter(|name| name != self.theme().name()) {
+        if let Some(name) = name.filter(|name| *name != self.theme().name) {
             self.apply_theme(&name);
         }
     }
@@ -195,7 +191,7 @@ impl App {
 
     pub(crate) fn apply_theme(&mut self, name: &str) {
         // Without colours, the initial theme may have a name that is not in the list.
-        let Ok(theme) = self.themes.themes.load(name, self.theme().depth()) else { return };
+        let Ok(theme) = self.themes.themes.load(name, self.theme().depth) else { return };
         self.composer.apply_theme(&theme);
         self.themes.current = theme;
     }
@@ -389,13 +385,13 @@ mod tests {
         let mut app = app();
         assert_eq!(app.ask_for_theme(Some("nord")), []);
         assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
-        assert_eq!((app.theme().name(), notices(&app)), ("nord", 0));
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("nord", 0));
         app.themes_changed(Themes::read(folder.path()));
-        assert_eq!((app.theme().name(), notices(&app)), ("nord", 1), "there is none");
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("nord", 1), "there is none");
         fs::write(folder.path().join("mine.toml"), "inherits = \"nord\"\n").unwrap();
         assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
         app.themes_changed(Themes::read(folder.path()));
-        assert_eq!((app.theme().name(), notices(&app)), ("mine", 1));
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("mine", 1));
     }
 
     #[test]
@@ -414,12 +410,12 @@ mod tests {
         let mut app = app();
         app.set_themes(Themes::default(), choice(None, Some("gruvbox-light"), Some("gruvbox-dark")), false);
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "gruvbox-light");
+        assert_eq!(app.theme().name.as_str(), "gruvbox-light");
         app.background_changed(false);
-        assert_eq!(app.theme().name(), "gruvbox-dark");
+        assert_eq!(app.theme().name.as_str(), "gruvbox-dark");
         app.change_theme(Some("nord"));
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "nord");
+        assert_eq!(app.theme().name.as_str(), "nord");
     }
 
     #[test]
@@ -427,11 +423,11 @@ mod tests {
         let mut app = app();
         app.change_theme(None);
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "rhumb-dark");
+        assert_eq!(app.theme().name.as_str(), "rhumb-dark");
         // Without a choice, the theme follows the background again.
         app.event(crossterm::event::Event::Key(crate::tui::key::parse("Esc").unwrap()));
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "rhumb-light");
+        assert_eq!(app.theme().name.as_str(), "rhumb-light");
     }
 
     #[test]

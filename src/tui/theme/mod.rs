@@ -32,9 +32,10 @@ const DARK: [u8; 3] = [0; 3];
 /// All styles of the screen, for one terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    name: String,
-    depth: ColorDepth,
-    background: [u8; 3],
+    /// The name by which it is chosen.
+    pub name: String,
+    pub(crate) depth: ColorDepth,
+    pub(crate) background: [u8; 3],
     roles: BTreeMap<Role, Style>,
     syntax: BTreeMap<&'static str, Style>,
 }
@@ -94,21 +95,6 @@ impl Theme {
     /// A theme without any style: the terminal's own text everywhere.
     pub fn plain(depth: ColorDepth) -> Self {
         Self { name: "plain".to_owned(), depth, background: DARK, roles: BTreeMap::new(), syntax: BTreeMap::new() }
-    }
-
-    /// The name that it was loaded by.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The depth to which its styles were reduced.
-    pub fn depth(&self) -> ColorDepth {
-        self.depth
-    }
-
-    /// Red, green and blue of the background that the theme paints or is designed for.
-    pub fn background(&self) -> [u8; 3] {
-        self.background
     }
 
     /// Whether the theme is designed for a light background.

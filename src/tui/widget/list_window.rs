@@ -11,7 +11,7 @@ pub struct ListWindow {
     len: usize,
     height: usize,
     selected: usize,
-    offset: usize,
+    pub offset: usize,
 }
 
 /// Items kept visible above and below the selection while there are any.
@@ -32,10 +32,6 @@ impl ListWindow {
 
     pub fn selected(&self) -> Option<usize> {
         (self.selected < self.len).then_some(self.selected)
-    }
-
-    pub fn offset(&self) -> usize {
-        self.offset
     }
 
     pub fn visible(&self) -> Range<usize> {
@@ -191,11 +187,11 @@ mod tests {
         let mut list = window(100, 10);
         list.select(5);
         list.scroll(2);
-        assert_eq!((list.selected(), list.offset()), (Some(5), 2));
+        assert_eq!((list.selected(), list.offset), (Some(5), 2));
         list.scroll(6);
-        assert_eq!((list.selected(), list.offset()), (Some(10), 8));
+        assert_eq!((list.selected(), list.offset), (Some(10), 8));
         list.scroll(-100);
-        assert_eq!((list.selected(), list.offset()), (Some(7), 0));
+        assert_eq!((list.selected(), list.offset), (Some(7), 0));
     }
 
     proptest! {

@@ -188,7 +188,7 @@ proptest! {
             let name = keys[pick % keys.len()];
             play(&mut vi, &mut buffer, name);
             prop_assert!(buffer.cursor <= buffer.len());
-            if vi.mode() == Mode::Normal {
+            if vi.mode == Mode::Normal {
                 prop_assert_eq!(buffer.cursor, buffer.on_cell(buffer.cursor), "{}", name);
             }
         }

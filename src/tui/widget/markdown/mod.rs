@@ -179,7 +179,7 @@ pub struct StreamingMarkdown {
     finished_lines: usize,
     lines: Vec<Line<'static>>,
     /// The blocks, and how many of them are finished.
-    sections: Vec<Section>,
+    pub(in crate::tui) sections: Vec<Section>,
     finished_sections: usize,
     /// Width and theme of `lines`. `None` if they must be rendered.
     made_for: Option<(u16, Theme)>,
@@ -251,11 +251,6 @@ impl StreamingMarkdown {
         let mut lines = self.lines.get(..self.finished_lines).unwrap_or_default().to_vec();
         append(&mut lines, &format!("{open}{tail}"), &RenderContext { width: usize::from(width), theme, code });
         lines
-    }
-
-    /// The locations of the blocks with text, as of the last call of [`Self::lines`].
-    pub fn sections(&self) -> &[Section] {
-        &self.sections
     }
 
     /// Drops the lines, so that the next call renders everything, for example when new colours are available.
