@@ -1,11 +1,9 @@
 //! The state of the app between two frames: the session, the components, the focus and the overlays.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
-use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
+use rhumb_session::{Session, SessionStart, SurveyState};
 
 use super::chat_pane::ChatPane;
 use super::composer::{Completion, Composer};
@@ -17,9 +15,10 @@ use super::mouse::MouseState;
 use super::overlay::OverlayStack;
 use super::review_pane::ReviewPane;
 use super::theme::manager::{ThemeChoice, ThemeManager};
-use super::{Action, KeyMap, KeySequence, Pane, Previews, Scope, Theme, Themes, ViewCache, layout, terminal};
+use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
+use crate::tui::prelude::*;
 
 pub use super::review_pane::edit::ReviewDraft;
 

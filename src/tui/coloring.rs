@@ -1,15 +1,9 @@
 //! Syntax colours, computed off the draw path: a frame requests them, and draws plain text until they arrive.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use ratatui::style::Style;
 use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
-use rhumb_text::{lines, sanitize, width};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::widget::StyledText;
-use super::{Role, Theme};
+use crate::tui::prelude::*;
 
 /// The colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;

@@ -3,18 +3,13 @@
 //! request up to there. The last rows show the cost of the request and the saving without the chunk under the cursor; the
 //! first rows show which parts must be dropped if the request is too large.
 
-use std::collections::BTreeSet;
-
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_session::PassageCommand;
 use rhumb_session::context::{Prompt, PromptSecret, Section, SectionKind, SentChunk};
-use rhumb_session::{Command, PassageCommand};
-use rhumb_text::{sanitize, width};
 
 use super::overlay::{Place, SectionView};
-use super::widget::{ListWindow, cells, clipped, meter, spread};
-use super::{Action, App, Editing, Pane, Role, Scope, Task, ViewCache, draw_rows, pane_block, run};
+use super::widget::meter;
+use crate::tui::prelude::*;
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;

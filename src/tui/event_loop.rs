@@ -3,10 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::Duration;
 
 use crossterm::event::Event;
-use rhumb_session::{ClipboardText, Effect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
@@ -17,11 +15,12 @@ use super::terminal::input::{BackgroundQuery, Input, TerminalInput};
 use super::terminal::{Guard, Screen, input};
 use super::theme::manager;
 use super::widget::picker::Ranked;
-use super::{App, Editing, Task, Themes, ViewCache, hints, status_line, terminal, view};
+use super::{hints, status_line, terminal, view};
 use crate::config::Notify;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
 use crate::store::LayoutFile;
+use crate::tui::prelude::*;
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;

@@ -3,13 +3,9 @@
 
 use std::io;
 use std::io::Write as _;
-use std::time::Duration;
 
-use rhumb_session::{Entry, Level};
-use rhumb_text::sanitize;
-
-use super::{App, Pane, Task};
 use crate::config::Notify;
+use crate::tui::prelude::*;
 
 const HINT_TIMEOUT: Duration = Duration::from_secs(8);
 

@@ -1,13 +1,9 @@
 //! The layout of the panes on a screen of a given size, the borders between them that can be moved, zoom, and the chosen
 //! layout.
 
-use std::collections::BTreeMap;
-
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-
-use super::{Action, App, Pane};
 use crate::config::LayoutChoice;
 use crate::store::{ChosenLayout, SavedLayout};
+use crate::tui::prelude::*;
 
 /// Smallest screen that can show a pane.
 pub const MIN_WIDTH: u16 = 40;

@@ -14,6 +14,7 @@ mod layout;
 mod map_pane;
 mod mouse;
 mod overlay;
+mod prelude;
 mod previews;
 mod review_pane;
 mod status_line;
@@ -23,15 +24,6 @@ pub mod theme;
 mod update;
 pub mod view;
 pub mod widget;
-
-use self::action::{ACTIONS, Action, ActionInfo, Binding, KeyMap, KeySequence, Pane, Scope};
-use self::app::{Editing, ReviewItem, run};
-use self::coloring::{Coloring, Colors, Language, colored};
-use self::key::{KeyCode, KeyEvent, KeyModifiers};
-use self::mouse::{Hit, Hits};
-use self::previews::{Preview, Previews};
-use self::theme::{ColorDepth, Role, Theme, Themes};
-use self::view::{ViewCache, draw_rows, pane_block, under_cursor};
 
 pub(crate) use self::app::Start;
 pub(crate) use self::svg::{Scene, screenshot};

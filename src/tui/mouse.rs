@@ -1,13 +1,8 @@
 //! The mouse: the clickable areas of the last frame, and the handlers of clicks, drags and the wheel.
 
-use std::time::Duration;
-
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
-use ratatui::prelude::*;
-use rhumb_session::ClipboardText;
-use rhumb_text::{count, width};
 
-use super::{App, Pane, Task, ViewCache};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {

@@ -1,11 +1,8 @@
 //! A cache of files that are previewed without being in the chat. They are read off the draw path.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use rhumb_session::{LookupEffect, LookupResponse};
 
-use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
-
-use super::Task;
+use crate::tui::prelude::*;
 
 const MAX_FILES: usize = 64;
 

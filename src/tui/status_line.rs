@@ -3,15 +3,12 @@
 
 use std::collections::VecDeque;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::Mode;
-use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
-use rhumb_text::{sanitize, width};
+use rhumb_session::{IndexState, SurveyState, find_command, is_command};
 
-use super::widget::{meter, spread};
-use super::{ACTIONS, Action, ActionInfo, App, Pane, Role, Scope};
+use super::widget::meter;
+use crate::tui::prelude::*;
 
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.

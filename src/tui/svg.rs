@@ -3,21 +3,19 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::time::Duration;
 
 use crossterm::event::Event;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
-use ratatui::prelude::*;
 use rhumb_session::SurveyState;
-use rhumb_text::{sanitize, width};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::app::{Start, begin};
 use super::theme::rgb_of;
-use super::{App, Role, Task, Theme, ViewCache, key, view};
+use super::view;
 use crate::host::{Host, HostMessage};
+use crate::tui::prelude::*;
 
 /// The screen is complete when no report has arrived for this long.
 const QUIET_PERIOD: Duration = Duration::from_millis(400);

@@ -1,12 +1,10 @@
 //! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
-use crossterm::event::{Event, KeyEvent};
-use rhumb_session::{
-    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
-};
+use crossterm::event::Event;
+use rhumb_session::{PassageCommand, Question, as_command, is_command};
 
 use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
-use super::{Action, App, Binding, Editing, Pane, Task, key, run};
+use crate::tui::prelude::*;
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";

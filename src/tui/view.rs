@@ -1,16 +1,12 @@
 //! Draws a frame: panes, tabs, status line and overlay. Drawing reads the app and writes only its cache.
 
-use ratatui::prelude::*;
-use ratatui::widgets::{Block, BorderType, Paragraph};
+use ratatui::widgets::{Block, BorderType};
 use rhumb_session::Question;
-use rhumb_text::width;
 
 use super::layout::{MIN_HEIGHT, MIN_WIDTH};
 use super::overlay::OverlayContext;
-use super::widget::{ListWindow, cells, fill};
-use super::{
-    Action, App, Coloring, Hit, Hits, Pane, Role, Theme, chat_pane, context_pane, map_pane, review_pane, status_line,
-};
+use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
+use crate::tui::prelude::*;
 
 /// With fewer columns the tabs are abbreviated.
 const MIN_FULL_TABS_COLUMNS: u16 = 50;

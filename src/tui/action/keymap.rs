@@ -1,11 +1,9 @@
 //! The key map: the default keys of the actions, changed by the user's settings.
 
-use std::collections::BTreeMap;
-
 use rhumb_text::nearest;
 
 use crate::config::Settings;
-use crate::tui::{ACTIONS, Action, ActionInfo, Pane, Scope, key};
+use crate::tui::prelude::*;
 
 /// The meaning of a key sequence in the pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -390,7 +388,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::tui::key;
 
     #[test]
     fn every_key_of_the_table_is_a_key() {

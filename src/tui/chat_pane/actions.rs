@@ -3,14 +3,12 @@
 use rhumb_edit::EditId;
 use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
-use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
-use rhumb_text::count;
+use rhumb_session::{is_command, parse_command};
 
 use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
 use crate::tui::overlay::{LogView, Place, TextView};
-use crate::tui::widget::LineInput;
+use crate::tui::prelude::*;
 use crate::tui::widget::markdown::links_of;
-use crate::tui::{Action, App, Binding, Editing, KeyCode, KeyEvent, Pane, Task, run};
 
 impl App {
     /// Handles a key while the transcript is read or searched. `None` if the key is for the composer.

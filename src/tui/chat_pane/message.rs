@@ -2,23 +2,20 @@
 //! review shows the changes of an edit; the prompt viewer shows the original text.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::path::Path;
 
-use ratatui::text::{Line, Span};
 use rhumb_edit::review::EditRecord;
 use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, CommandRun, Entry, EntryVersion, Level, RunState, StatusMessage};
-use rhumb_text::{count, sanitize, width, wrap};
+use rhumb_session::{Answer, AnswerState, CommandRun, EntryVersion, RunState, StatusMessage};
 use rhumb_workspace::process::End;
 
 use super::reading::{EditCard, Stop};
 use super::transcript::TranscriptView;
 use crate::tui::coloring::CodeBlocks;
+use crate::tui::prelude::*;
 use crate::tui::widget::markdown::{Highlighter, StreamingMarkdown, code_of, no_highlight, render, sections};
-use crate::tui::widget::{Lines, meter};
-use crate::tui::{Coloring, Role, Theme};
+use crate::tui::widget::meter;
 
 #[derive(Debug, Default)]
 pub(super) struct Message {

@@ -5,20 +5,17 @@ mod message;
 mod reading;
 mod transcript;
 
-use std::ops::Range;
-
-use ratatui::prelude::*;
-use ratatui::widgets::{Block, Borders, Paragraph};
+use ratatui::widgets::{Block, Borders};
+use rhumb_session::Question;
 use rhumb_session::context::Mode;
-use rhumb_session::{Connection, Entry, Question};
-use rhumb_text::{count, sanitize, width, wrap};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
 use super::composer::completion::{self, Popup};
+use super::mouse;
 use super::widget::diff_lines::state_span;
-use super::widget::{Lines, cells, clipped, file_preview, hanging, marked, meter};
-use super::{Action, App, Hit, Pane, Preview, Role, ViewCache, mouse, pane_block, under_cursor};
+use super::widget::{file_preview, meter};
+use crate::tui::prelude::*;
 
 pub(super) use self::message::run_state_mark;
 pub use self::reading::ChatPane;

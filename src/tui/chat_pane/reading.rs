@@ -1,17 +1,12 @@
 //! The reading state of the transcript: the stops of its cursor, search, and unfolded reasoning.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
-use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
 use rhumb_edit::{EditId, LineKind};
 use rhumb_index::retrieval::Citation;
-use rhumb_session::{AnswerState, Citations, Entry, Question};
+use rhumb_session::{AnswerState, Citations, Question};
 
 use super::message::AnswerView;
-use crate::tui::ViewCache;
-use crate::tui::widget::LineInput;
+use crate::tui::prelude::*;
 use crate::tui::widget::markdown::Code;
 
 /// A position of the reading cursor: an entry, and one of its blocks.

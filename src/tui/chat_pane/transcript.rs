@@ -5,14 +5,11 @@
 //! estimate does not move the text, because the position of the view is its first line and not a number of lines. Each
 //! frame replaces some of the estimates below the view by exact heights.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use rhumb_session::Transcript;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
-use crate::tui::widget::Lines;
-use crate::tui::{Coloring, Theme};
+use crate::tui::prelude::*;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;

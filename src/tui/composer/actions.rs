@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use rhumb_session::context::Mode;
-use rhumb_session::{Effect, FetchEffect, Level, is_command, is_image_path};
+use rhumb_session::{FetchEffect, is_command, is_image_path};
 
 use super::vi::{self, ViOutcome};
 use crate::config::ComposerKeys;
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Menu;
-use crate::tui::{Action, App, Editing, KeyCode, KeyEvent, Pane, Task, run};
+use crate::tui::prelude::*;
 
 impl App {
     /// Handles a vi key. `None` if vi keys are off or the key has no vi meaning.
@@ -287,7 +287,6 @@ mod tests {
 
     use super::*;
     use crate::tui::action::Pane;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::Connection;
@@ -380,7 +379,6 @@ mod past_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::Connection;

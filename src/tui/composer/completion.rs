@@ -4,17 +4,14 @@
 //! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
 //! and Tab goes to the next pane when there is no list.
 
-use ratatui::prelude::*;
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_session::{
-    Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, Effect, ExtraCommand,
-    LookupEffect, PersistenceEffect, PersistenceResponse, Response, completion_target, folder_of,
+    Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, ExtraCommand, LookupEffect,
+    PersistenceEffect, PersistenceResponse, completion_target, folder_of,
 };
-use rhumb_text::{sanitize, width};
 
 use super::vi::Mode;
-use crate::tui::widget::fill;
-use crate::tui::{ACTIONS, App, Pane, Role, Task, Theme, run};
+use crate::tui::prelude::*;
 
 /// Minimum number of letters after `@` at which Enter accepts a candidate: a shorter text may be intended as typed.
 const MIN_MENTION_LETTERS: usize = 2;
@@ -364,7 +361,6 @@ mod tests {
 
     use super::*;
     use crate::tui::action::Pane;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::Connection;

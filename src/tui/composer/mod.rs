@@ -4,15 +4,10 @@ mod actions;
 pub(super) mod completion;
 pub(super) mod vi;
 
-use std::ops::Range;
-
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::prelude::*;
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
-use rhumb_text::{lines, sanitize, width};
 
 use self::vi::{Buffer, Mode, Vi, ViOutcome};
-use super::{Role, Theme};
+use crate::tui::prelude::*;
 
 pub use self::actions::InputHistory;
 pub use self::completion::Completion;

@@ -1,12 +1,10 @@
 //! Vi keys for the composer: modes, motions, operators, text objects, a register, undo and repeat. No I/O: a key changes a
 //! buffer.
 
-use std::ops::Range;
-
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::CHIP_OPENING;
+use crate::tui::prelude::*;
 
 /// The largest count before a command.
 const MAX_COUNT: usize = 9_999;

@@ -2,12 +2,12 @@
 //! and command with description, keys, and the reason when it is unavailable. A slash and the name of an action runs it, too.
 
 use rhumb_session::{
-    Argument, COMMANDS, Command, CommandInfo, Completer, CompletionItem, Connection, Effect, Level, LookupEffect,
-    ParsedLine, SurveyState, completion_target, is_command, origin,
+    Argument, COMMANDS, CommandInfo, Completer, CompletionItem, LookupEffect, ParsedLine, SurveyState,
+    completion_target, is_command, origin,
 };
 
 use crate::tui::overlay::{LineBox, LineFor, Menu, MenuRow, PasteBox, VoiceMeter};
-use crate::tui::{ACTIONS, Action, ActionInfo, App, Editing, Pane, Scope, Task, run};
+use crate::tui::prelude::*;
 
 /// Whether a text is a command with arguments, which the user may not want to lose.
 pub(crate) fn is_long_command(text: &str) -> bool {
@@ -319,7 +319,6 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::Clipboard;
@@ -439,7 +438,6 @@ mod palette_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::Connection;

@@ -1,16 +1,16 @@
 //! Handlers of overlays: previews, inputs, rankings, choices in lists, and the notices of the session.
 
 use rhumb_session::{
-    Command, ConnectRequest, Connection, Effect, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect,
-    LookupResponse, NewKey, Notice, PersistenceResponse, Response,
+    ConnectRequest, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse, NewKey, Notice,
+    PersistenceResponse,
 };
 
 use crate::tui::overlay::{
     AskBox, CodeSearch, ConnectBox, LineBox, LineFor, Menu, PasteBox, PreviewTarget, SectionView, SessionList,
     SymbolList, TextView,
 };
+use crate::tui::prelude::*;
 use crate::tui::widget::picker::{RankJob, Ranked};
-use crate::tui::{Action, App, Pane, Task, run};
 
 impl App {
     pub(crate) fn open_symbols(&mut self) {
@@ -309,7 +309,6 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_edit::{FileChange, FileProposal, Proposal};

@@ -1,12 +1,12 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
-use rhumb_session::{Level, ModelRole, SettingKind, SettingRow, parse_command};
+use rhumb_session::{ModelRole, SettingKind, SettingRow, parse_command};
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
-use crate::tui::{App, KeyMap, Task, run};
+use crate::tui::prelude::*;
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";
@@ -236,7 +236,6 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, Effect, LookupEffect, LookupResponse, Response, Session};
 
@@ -308,7 +307,6 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::overlay::PasteBox;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, LookupResponse, ModelRole, ModelRow, Page, Response, Session};

@@ -1,14 +1,12 @@
 //! The actions of the map pane.
 
-use std::sync::Arc;
-
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 use rhumb_session::context::map_budget;
-use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
+use rhumb_session::{LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity};
 
 use super::{MapRow, MapText};
 use crate::tui::overlay::{ExplanationView, LocationView, Place};
-use crate::tui::{Action, App, Binding, Editing, KeyCode, KeyEvent, Pane, Scope, Task, key, run};
+use crate::tui::prelude::*;
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;

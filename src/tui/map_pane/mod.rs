@@ -4,18 +4,13 @@ mod actions;
 mod state;
 
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::Arc;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
 use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
-use rhumb_text::{count, sanitize, width};
 
-use super::widget::{ListWindow, StyledText, mark_characters, meter, place_cursor, spread};
-use super::{Action, App, Coloring, Colors, Language, Pane, Role, ViewCache, colored, draw_rows, pane_block};
+use super::widget::{mark_characters, meter};
+use crate::tui::prelude::*;
 
 pub use self::state::{MapPane, MapRow, Rule};
 

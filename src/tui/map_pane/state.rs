@@ -2,14 +2,12 @@
 //! files is a few ranges, split at open files and at the budget's limit. All files are visited once for each new map, never for
 //! a key.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use rhumb_index::repo_map::{MapMatches, MatchedFile, RepoMap};
 
 use super::MapText;
-use crate::tui::Action;
-use crate::tui::widget::{LineInput, ListWindow};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct MapPane {

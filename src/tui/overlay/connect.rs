@@ -1,16 +1,13 @@
 //! Connecting a model: where keys and servers were looked for, the list of possible connections, and an input for a
 //! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelRole, NewKey};
-use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::widget::{Lines, ListWindow, SecretInput, cells, clipped, hanging, list_row, spread};
-use crate::tui::{Hit, Hits, KeyCode, KeyEvent, KeyModifiers, Previews, Role, Theme};
+use crate::tui::prelude::*;
+use crate::tui::widget::SecretInput;
 
 /// Maximum width, borders included.
 const MAX_WIDTH: u16 = 84;

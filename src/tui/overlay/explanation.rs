@@ -1,15 +1,11 @@
 //! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
 //! largest weights.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_session::MapIdentity;
-use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Place, Reply, centred, window};
-use crate::tui::widget::{Lines, ListWindow, cells};
-use crate::tui::{KeyEvent, Role, Theme, key, under_cursor};
+use crate::tui::prelude::*;
 
 const GAUGE: usize = 8;
 

@@ -1,13 +1,10 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_session::Speaker;
-use rhumb_text::{lines, sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::widget::{Marked, clipped, file_preview, wrapped};
-use crate::tui::{KeyEvent, Preview, Previews, Role, Theme, key};
+use crate::tui::prelude::*;
+use crate::tui::widget::{Marked, file_preview};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

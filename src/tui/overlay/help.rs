@@ -1,14 +1,10 @@
 //! The help: available actions, key bindings and commands, filtered while the user types.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
-use rhumb_session::{COMMANDS, Connection, Group, origin};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{COMMANDS, Group, origin};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::widget::{LineInput, ListWindow, clipped};
-use crate::tui::{ACTIONS, Action, ActionInfo, App, KeyEvent, Pane, Previews, Role, Scope, Theme, key};
+use crate::tui::prelude::*;
 
 /// With at least this many columns the names of actions have a column.
 const MIN_NAMED_COLUMNS: usize = 96;

@@ -1,13 +1,9 @@
 //! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_session::{Recording, RecordingState};
-use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, window};
-use crate::tui::widget::{LineInput, cells, clipped, place_cursor, wrapped};
-use crate::tui::{KeyCode, KeyEvent, KeyModifiers, Role, Theme, key};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {

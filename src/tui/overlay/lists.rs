@@ -1,22 +1,17 @@
 //! Lists that the user chooses from: models and themes, sessions, settings, symbols, files, servers, earlier inputs.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_llm::LocalServer;
 use rhumb_session::{ModelRole, ModelRow, Session, SessionLine, SettingRow, Speaker};
-use rhumb_text::{sanitize, width};
 
 use super::file_peek::{draw_file_peek, draw_session_peek};
 use super::{Confirm, ConfirmedAction, LineFor, Overlay, OverlayContext, PreviewTarget, Reply};
+use crate::tui::prelude::*;
+use crate::tui::widget::Marked;
 use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
-use crate::tui::widget::{Marked, wrapped};
-use crate::tui::{KeyCode, KeyEvent, Previews, Role, Theme, key};
 
 /// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]

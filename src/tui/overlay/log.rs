@@ -2,15 +2,11 @@
 
 use std::collections::VecDeque;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
-use rhumb_session::{ClipboardText, RunLog, RunState, Session};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{RunLog, RunState, Session};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::chat_pane::run_state_mark;
-use crate::tui::widget::{LineInput, clipped, marked, matches, wrapped};
-use crate::tui::{Action, KeyEvent, Previews, Role, Theme, key};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {

@@ -16,15 +16,13 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use crossterm::event::KeyEvent;
 use ratatui::layout::Flex;
-use ratatui::prelude::*;
 use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_llm::models::Api;
-use rhumb_session::{ClipboardText, ModelRole, NewKey, Notice, Session, SettingRow};
+use rhumb_session::{ModelRole, NewKey, Notice, Session, SettingRow};
 
 use super::widget::picker::Picker;
-use super::{Action, Coloring, Hits, Previews, Role, Theme};
+use crate::tui::prelude::*;
 
 pub use self::connect::ConnectBox;
 pub use self::explanation::ExplanationView;

@@ -1,16 +1,12 @@
 //! Questions with their full text, answered by a letter: those of the session, and confirmations of commands that lose or
 //! change much. A confirmation describes the effect, what is kept, and how to undo it.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_session::context::Mode;
-use rhumb_session::{Choice, Command, Effect, Entry, LookupEffect, LookupResponse, Question, Response, name_some};
-use rhumb_text::{count, sanitize, width, wrap};
+use rhumb_session::{Choice, LookupEffect, LookupResponse, Question, name_some};
 use rhumb_workspace::Direction;
 
 use super::{ConnectBox, Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::widget::cells;
-use crate::tui::{Action, App, KeyCode, KeyEvent, KeyModifiers, Pane, Previews, Role, Task, Theme, key, run};
+use crate::tui::prelude::*;
 
 #[derive(Debug)]
 pub struct AskBox {
@@ -513,7 +509,6 @@ mod confirm_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::ColorDepth;
     use crate::tui::theme::Theme;
     use rhumb_session::CommitPlan;

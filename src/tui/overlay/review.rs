@@ -1,20 +1,13 @@
 //! Overlays of the review: comments, the preview of a write, the message to the model, and the manual placement of an edit,
 //! which shows three texts (base, current, proposed) for a hunk that lost its place because the file changed on disk.
 
-use std::ops::Range;
-use std::sync::Arc;
-
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_edit::review::CommentTarget;
 use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
 use rhumb_session::{CommitChoice, Session, WritePlan, WritePreview};
-use rhumb_text::{count, lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::composer::Composer;
-use crate::tui::widget::{Lines, cells, clipped};
-use crate::tui::{KeyEvent, Preview, Previews, Role, Theme, key};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewReply {

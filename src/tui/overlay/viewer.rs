@@ -2,18 +2,13 @@
 //! and coloured.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_llm::Image;
 use rhumb_session::context::{Prompt, Section, SectionKind};
-use rhumb_text::{lines, sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::coloring::pieces;
-use crate::tui::widget::{LineInput, Lines, ListWindow, StyledText, clipped, matches, place_cursor};
-use crate::tui::{Action, Coloring, Colors, KeyCode, KeyEvent, Language, Previews, Role, Theme, key};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Default)]
 pub struct TextView {

@@ -1,17 +1,13 @@
 //! The actions of the review pane, the reasons why they are unavailable, and the guard against a key press that was
 //! meant for another hunk.
 
-use std::ops::Range;
-use std::time::Duration;
-
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Decision, EditState, HunkId, ReviewHunk};
 use rhumb_session::{CommitChoice, SHOW_FAULT, WritePlan};
-use rhumb_text::sanitize;
 
 use crate::clock::Clock;
 use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
-use crate::tui::{Action, App, Pane, ReviewItem, Scope, Task, run};
+use crate::tui::prelude::*;
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {

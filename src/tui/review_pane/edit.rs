@@ -2,17 +2,12 @@
 //! edits without a place. The review may change while the editor is open, so the result is checked against the
 //! current review. A text that no longer has a place is put into the composer and is never lost.
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{CommentTarget, HunkId, PlaceError};
-use rhumb_session::{Effect, Level};
-use rhumb_text::lines;
 
 use super::Row;
 use crate::tui::overlay::{CommentBox, CommentContext, Placement, PlacementAction, PlacementBox};
-use crate::tui::{Action, App, Editing, Pane, Preview, ReviewItem, Task, run};
+use crate::tui::prelude::*;
 
 /// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -494,7 +489,6 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_edit::review::Counts;
     use rhumb_edit::{FileChange, FileProposal, Proposal};

@@ -8,16 +8,12 @@ mod paint;
 mod rows;
 mod state;
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
 use rhumb_session::{StreamedEdit, StreamedLine};
-use rhumb_text::{sanitize, width};
 
 use self::paint::RowPainter;
-use super::widget::{Lines, StyledText, place_cursor, wrapped};
-use super::{Action, App, Hit, Pane, Role, ViewCache, pane_block};
 use crate::config::DiffView;
+use crate::tui::prelude::*;
 
 pub(crate) use self::paint::stops;
 pub use self::rows::Row;

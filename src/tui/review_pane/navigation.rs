@@ -1,15 +1,12 @@
 //! Navigation in the review pane: the cursor, hunks and files, the selection of lines, the file list, the mouse, view
 //! options and the search.
 
-use std::ops::Range;
-
-use ratatui::layout::{Margin, Rect};
+use ratatui::layout::Margin;
 use rhumb_edit::review::{CommentTarget, Decision, HunkId, Review};
 
 use super::rows::{Plan, Row, Rows, Side};
 use super::{Follow, parts, rows, stops};
-use crate::tui::widget::{LineInput, matches};
-use crate::tui::{Action, App, KeyEvent, Pane, ReviewItem, Task};
+use crate::tui::prelude::*;
 
 impl App {
     /// Lays out the rows, in a new area or in the same as before.

@@ -1,22 +1,16 @@
 //! Renders the rows of a review as lines of the screen, and the list of its files: folders, decided hunks, flags, and unplaced
 //! edits below the file that they are meant for. The list has the order of the review.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::Arc;
-
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Counts, Decision, EditState, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_text::diff;
 use rhumb_text::diff::Hunk;
-use rhumb_text::{diff, sanitize, width};
 
 use super::rows::{MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
 use crate::tui::coloring::style_of;
+use crate::tui::prelude::*;
+use crate::tui::widget::diff_lines;
 use crate::tui::widget::diff_lines::{DiffLine, Sign, beside, state_role};
-use crate::tui::widget::{Lines, clipped, diff_lines, fill, matches};
-use crate::tui::{Action, App, Colors, Hit, Language, Pane, Role, ViewCache};
 
 /// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]

@@ -2,15 +2,13 @@
 //! They are computed per file, and only for files that changed, so that a move or a decision is cheap.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::Range;
-use std::sync::Arc;
 
 use rhumb_edit::review::{CommentTarget, FileReview, HunkId, Review, ReviewHunk};
 use rhumb_edit::{FileChange, Outcome};
-use rhumb_text::{byte_size, diff, lines, sanitize, wrap};
+use rhumb_text::{byte_size, diff};
 
+use crate::tui::prelude::*;
 use crate::tui::widget::diff_lines::{Gutter, height};
 
 /// A row that the cursor can select, or a separator between two rows. A long line is one row on several lines of the screen.

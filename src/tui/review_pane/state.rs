@@ -1,16 +1,14 @@
 //! The state of the review pane: the cursor, and the view options of files and hunks.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::Range;
 
-use ratatui::layout::Rect;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 use super::actions::DecisionGuard;
 use super::navigation::ReviewSearch;
 use super::rows::{HunkPlan, Plan, Row, Rows, View};
 use crate::config::DisplaySettings;
+use crate::tui::prelude::*;
 
 /// Rows kept visible above and below the cursor while there are any.
 const MARGIN: usize = 2;

@@ -11,7 +11,7 @@ use rhumb_edit::review::{CommentTarget, Decision, FileReview, HunkId};
 use super::*;
 use crate::tui::app::ReviewItem;
 use crate::tui::theme::{ColorDepth, Theme};
-use crate::tui::{key, view};
+use crate::tui::view;
 use rhumb_session::{Connection, Session};
 
 /// An app on a screen, with a review.

@@ -24,9 +24,8 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use ratatui::backend::{CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
-use ratatui::prelude::*;
 
-use super::ColorDepth;
+use crate::tui::prelude::*;
 
 /// The terminal of the app. It is never dropped: dropping writes to the terminal again and, if that fails, to standard error,
 /// which is the same terminal, so that the program panics. [`Guard`] restores the terminal.

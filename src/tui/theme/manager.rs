@@ -1,22 +1,19 @@
 //! The themes: the built-in ones and the files in the user's folder, which is watched; and the current one, which the user
 //! chose or which suits the background.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError, Weak};
 
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
-use rhumb_session::Level;
 use rhumb_workspace::debounced_watcher;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
 use super::{BUILTIN, ThemeError};
 use crate::tui::overlay::Menu;
-use crate::tui::{App, ColorDepth, Task, Theme};
+use crate::tui::prelude::*;
 
 /// The colour settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,11 +4,8 @@
 pub(crate) mod manager;
 mod spec;
 
-use std::collections::BTreeMap;
-
-use ratatui::style::{Color, Style};
-
 use self::spec::Spec;
+use crate::tui::prelude::*;
 
 pub(crate) use self::manager::Themes;
 pub use self::spec::ColorDepth;

@@ -1,12 +1,9 @@
 //! Theme files: TOML, inheritance, colours, and errors that name the fault.
 
-use std::collections::BTreeMap;
-
-use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
 use super::SYNTAX;
-use crate::tui::Role;
+use crate::tui::prelude::*;
 
 /// Why a theme could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

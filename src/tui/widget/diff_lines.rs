@@ -1,14 +1,9 @@
 //! Lines of a diff: line numbers, sign, syntax colours, marked changed words, and wrapped long lines.
 
-use std::ops::Range;
-
-use ratatui::prelude::*;
 use rhumb_edit::review::{Counts, EditState};
-use rhumb_text::{sanitize, width, wrap};
 
 use super::styled::Lines;
-use super::{StyledText, fill};
-use crate::tui::{Role, Theme};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sign {

@@ -1,12 +1,8 @@
 //! A part of a file with line numbers and colours, as a preview for a list.
 
-use ratatui::prelude::*;
-use ratatui::widgets::Paragraph;
 use rhumb_syntax::Span as Colored;
-use rhumb_text::{lines, width};
 
-use super::fill;
-use crate::tui::{Coloring, Language, Role, Theme, colored};
+use crate::tui::prelude::*;
 
 /// Longest part of a line that is shown, in bytes.
 const MAX_LINE_BYTES: usize = 2_000;

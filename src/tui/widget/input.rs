@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use ratatui::prelude::*;
-use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::place_cursor;
-use crate::tui::{KeyCode, KeyEvent, KeyModifiers, Role, Theme};
+use crate::tui::prelude::*;
 
 const PROMPT: &str = "› ";
 

@@ -1,8 +1,6 @@
 //! The visible part and the selection of a long list.
 
-use std::ops::Range;
-
-use crate::tui::Action;
+use crate::tui::prelude::*;
 
 /// A window of `height` items over a list of `len`, holding the selected item in view. Positions are 0-based; an empty
 /// list has selection 0, which is then no item.

@@ -1,8 +1,6 @@
 //! A meter of used tokens within a budget.
 
-use ratatui::text::{Line, Span};
-
-use crate::tui::{Role, Theme};
+use crate::tui::prelude::*;
 
 /// Shares of the budget from which the gauge is drawn as filling up, and as nearly full.
 const MID: f64 = 0.6;

@@ -1,21 +1,16 @@
 //! A fuzzy picker: the user types to filter a list, and chooses one or several items. Short lists are ranked inline, long lists
 //! as a job on another thread.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ratatui::prelude::*;
-use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use ratatui::widgets::{Block, BorderType, Clear};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
-use rhumb_text::{sanitize, width};
 
-use super::{LineInput, ListWindow, fill, mark_characters};
-use crate::tui::{Hit, Hits, KeyCode, KeyEvent, KeyModifiers, Role, Theme};
+use super::mark_characters;
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PickerOutcome {

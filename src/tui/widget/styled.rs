@@ -1,12 +1,8 @@
 //! Styled text that can be wrapped, cut and converted to lines of the screen.
 
-use std::ops::Range;
-
-use ratatui::prelude::*;
-use rhumb_text::{sanitize, width, wrap};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::{Role, Theme};
+use crate::tui::prelude::*;
 
 pub type Lines = Vec<Line<'static>>;
 

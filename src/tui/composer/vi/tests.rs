@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::tui::key;
 
 fn buffer(text: &str) -> Buffer {
     Buffer::new(text.to_owned(), 0)

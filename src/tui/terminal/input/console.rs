@@ -1,12 +1,12 @@
 //! A Windows console, which delivers events instead of bytes. Answers to queries are not read.
 
 use std::io;
-use std::time::Duration;
 
 use crossterm::event::{self, EventStream};
 use futures::StreamExt as _;
 
 use super::TerminalInput;
+use crate::tui::prelude::*;
 
 pub(crate) struct Input(EventStream);
 

@@ -10,10 +10,11 @@ mod console;
 mod unix;
 
 use std::io::Write as _;
-use std::time::Duration;
 
 use crossterm::event::Event;
 use tokio::time::{Instant, timeout_at};
+
+use crate::tui::prelude::*;
 
 #[cfg(not(unix))]
 pub(crate) use self::console::Input;

@@ -9,9 +9,8 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Stdin};
-use std::time::Duration;
 
-use crossterm::event::{Event, KeyModifiers};
+use crossterm::event::Event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use terminput_crossterm::to_crossterm;
@@ -20,6 +19,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, timeout_at};
 
 use super::TerminalInput;
+use crate::tui::prelude::*;
 
 const READ_BYTES: usize = 4_096;
 

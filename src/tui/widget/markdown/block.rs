@@ -1,14 +1,9 @@
 //! Renders one top-level Markdown block with its content.
 
-use std::ops::Range;
-
 use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
-use ratatui::prelude::*;
-use rhumb_text::{sanitize, width};
 
 use super::{RenderContext, options};
-use crate::tui::Role;
-use crate::tui::widget::{StyledText, fill};
+use crate::tui::prelude::*;
 
 /// Bullets by depth of the list, repeated.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];

@@ -7,12 +7,10 @@
 mod block;
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use ratatui::prelude::*;
 
-use crate::tui::Theme;
+use crate::tui::prelude::*;
 
 /// A top-level block with text: its bytes in the source, and its lines on the screen, which may be none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
