@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
 use super::args::{Args, PictureArgs};
 use crate::config::{Paths, Settings};
 use crate::demo;

@@ -116,8 +116,7 @@ pub struct Environment {
 
 impl App {
     /// Returns a new app and its first tasks.
-    pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
-        let mut session = session;
+    pub fn start(mut session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
         session.set_theme_names(Theme::builtin_names().map(str::to_owned).collect());
         let settings = SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned()));
         session.set_setting_names(settings.collect());
@@ -174,7 +173,7 @@ impl App {
     pub fn lay_out(&mut self, screen: Rect) {
         let areas = layout::places(screen, &self.layout_request());
         let review = areas.as_ref().and_then(|areas| areas.of(Pane::Review));
-        self.layout.set_places((screen.width, screen.height), areas);
+        (self.layout.screen, self.layout.places) = ((screen.width, screen.height), areas.unwrap_or_default());
         self.lay_out_review(review);
         if let Some(overlay) = self.overlays.top_mut() {
             overlay.fit(screen, &self.themes.current, &self.previews);

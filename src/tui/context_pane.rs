@@ -113,7 +113,7 @@ fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
 }
 
 /// The excess and what to do about it. Empty while the request fits.
-fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
+fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Lines {
     if prompt.excess() == 0 || area.height < MIN_BANNER_ROWS {
         return Vec::new();
     }

@@ -22,6 +22,8 @@ use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
 use crate::store::LayoutFile;
 use crate::tui::prelude::*;
 
+type Reports = mpsc::Receiver<HostMessage>;
+
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;
 
@@ -322,11 +324,7 @@ impl EventLoop {
     }
 
     /// Waits for a write that has begun, so that it is not left half done.
-    async fn finish_write(
-        &mut self,
-        incoming: &mut mpsc::Receiver<HostMessage>,
-        screen: &mut Screen,
-    ) -> io::Result<()> {
+    async fn finish_write(&mut self, incoming: &mut Reports, screen: &mut Screen) -> io::Result<()> {
         if !is_writing(&self.app.session) {
             return Ok(());
         }
@@ -348,7 +346,7 @@ impl EventLoop {
         what: &Editing,
         start: &Start,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<HostMessage>,
+        incoming: &mut Reports,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
         let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
@@ -379,7 +377,7 @@ impl EventLoop {
         &mut self,
         mut child: tokio::process::Child,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<HostMessage>,
+        incoming: &mut Reports,
         later: &mut Vec<Task>,
     ) -> (io::Result<ExitStatus>, Option<u8>) {
         loop {

@@ -302,11 +302,6 @@ impl LayoutState {
         if self.page_rows == 0 { 10 } else { self.page_rows }
     }
 
-    /// Stores the areas for a screen. `None` if the screen is too small.
-    pub(super) fn set_places(&mut self, screen: (u16, u16), places: Option<Places>) {
-        (self.screen, self.places) = (screen, places.unwrap_or_default());
-    }
-
     /// Restores the saved arrangement. Returns the layout to begin with; `configured` is that of the settings.
     pub(super) fn restore(&mut self, saved: SavedLayout, configured: LayoutChoice) -> LayoutChoice {
         let own = saved.layout.filter(|layout| LayoutChoice::named(&layout.instead_of) == Some(configured));

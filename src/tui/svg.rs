@@ -213,24 +213,17 @@ struct CellStyle {
 
 /// Draws the backgrounds of a row, adjacent equal ones in one piece.
 fn backgrounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
-    let mut run: Option<(u16, u16, [u8; 3])> = None;
-    let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
-        if let Some((from, to, background)) = run.filter(|(_, _, background)| *background != defaults.background) {
-            rect(out, (left(from), top(row), left(to), top(row) + CELL.1), background);
-        }
-    };
-    for column in 0..buffer.area.width {
-        let Some(cell) = buffer.cell((buffer.area.x + column, buffer.area.y + row)) else { continue };
-        let background = defaults.look(cell).background;
-        match &mut run {
-            Some((_, to, same)) if *same == background => *to = column + 1,
-            _ => {
-                flush(run.take());
-                run = Some((column, column + 1, background));
-            }
+    let cell = |column| buffer.cell((buffer.area.x + column, buffer.area.y + row));
+    let background = |column| Some((column, defaults.look(cell(column)?).background));
+    let cells: Vec<(u16, [u8; 3])> = (0..buffer.area.width).filter_map(background).collect();
+    for run in cells.chunk_by(|(_, one), (_, other)| one == other) {
+        if let [(from, color), ..] = *run
+            && let [.., (to, _)] = *run
+            && color != defaults.background
+        {
+            rect(out, (left(from), top(row), left(to + 1), top(row) + CELL.1), color);
         }
     }
-    flush(run);
 }
 
 /// Cells of one style that are drawn in one piece.

@@ -118,20 +118,11 @@ impl App {
         if self.focus == Pane::Map && self.map.is_typing() && !self.is_global_key(&name) {
             return self.map_filter_key(key);
         }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.reading_key(&name, key)
-        {
-            return tasks;
-        }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.completion_key(&name)
-        {
-            return tasks;
-        }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.vi_key(&name, key)
-        {
-            return tasks;
+        if self.focus == Pane::Chat {
+            let taken = self.reading_key(&name, key).or_else(|| self.completion_key(&name));
+            if let Some(tasks) = taken.or_else(|| self.vi_key(&name, key)) {
+                return tasks;
+            }
         }
         let choice = name.strip_prefix("Alt-").and_then(|key| key.parse().ok());
         if let Some(choice) = choice.filter(|key| self.session.is_choice(*key)) {
@@ -191,10 +182,7 @@ impl App {
             overlay.paste(text);
             return Vec::new();
         }
-        if self.focus == Pane::Map && self.map_filter_paste(text) {
-            return Vec::new();
-        }
-        if self.search_paste(text) {
+        if (self.focus == Pane::Map && self.map_filter_paste(text)) || self.search_paste(text) {
             return Vec::new();
         }
         self.focus = Pane::Chat;
@@ -202,13 +190,8 @@ impl App {
             return Vec::new();
         }
         self.stop_reading();
-        if let Some(tasks) = self.paste_dropped_paths(text) {
-            return tasks;
-        }
-        if let Some(effects) = self.session.paste_image_path(text) {
-            return run(effects);
-        }
-        self.typed(|app| app.composer.paste(text))
+        let taken = self.paste_dropped_paths(text).or_else(|| self.session.paste_image_path(text).map(run));
+        taken.unwrap_or_else(|| self.typed(|app| app.composer.paste(text)))
     }
 
     pub(crate) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
@@ -391,11 +374,8 @@ impl App {
         if self.session.turn().is_some() {
             return Some(self.session.cancel());
         }
-        if let Some(effects) = self.session.stop_compacting() {
-            return Some(effects);
-        }
-        let outside = self.stop_outside();
-        outside.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
+        let stopped = self.session.stop_compacting().or_else(|| self.stop_outside());
+        stopped.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
     }
 
     fn escape(&mut self) -> Vec<Task> {

@@ -5,7 +5,7 @@ use rhumb_session::context::Mode;
 use rhumb_session::{Choice, LookupEffect, LookupResponse, Question, name_some};
 use rhumb_workspace::Direction;
 
-use super::{ConnectBox, Overlay, OverlayContext, Reply, centred, inner_area, window};
+use super::{ConnectBox, Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::prelude::*;
 
 #[derive(Debug)]
@@ -58,10 +58,9 @@ impl Overlay for AskBox {
         let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
         match key.code {
             KeyCode::Esc => return Reply::Close,
-            KeyCode::Down => self.offset += 1,
-            KeyCode::Up => self.offset = self.offset.saturating_sub(1),
-            KeyCode::PageDown => self.offset += 10,
-            KeyCode::PageUp => self.offset = self.offset.saturating_sub(10),
+            KeyCode::Down | KeyCode::Up | KeyCode::PageDown | KeyCode::PageUp => {
+                self.offset = scrolled(self.offset, &key::name(key.code.into()), 10);
+            }
             KeyCode::Char(letter) if plain && self.choices.iter().any(|choice| choice.key == letter) => {
                 let waits = self.unread && !self.asked.is_harmless(letter);
                 return if waits { Reply::Stay } else { Reply::Answer(letter) };
@@ -89,7 +88,7 @@ struct Sheet<'a> {
     head: Vec<String>,
     head_rows: usize,
     text: Vec<String>,
-    foot: Vec<Line<'static>>,
+    foot: Lines,
     /// Whether a row stays free above the choices if there is space.
     spaced: bool,
 }
@@ -206,20 +205,14 @@ impl Overlay for Confirm {
         let name = key::name(key);
         let mut letters = name.chars();
         let letter = letters.next().filter(|_| letters.next().is_none());
-        if let Some(way) = self.ways.iter().find(|way| Some(way.key) == letter) {
-            return Reply::Confirmed(way.confirmed_action.clone());
-        }
-        if let Some(way) = self.ways.first().filter(|_| self.again.contains(&name)) {
+        let repeated = || self.ways.first().filter(|_| self.again.contains(&name));
+        if let Some(way) = self.ways.iter().find(|way| Some(way.key) == letter).or_else(repeated) {
             return Reply::Confirmed(way.confirmed_action.clone());
         }
         match name.as_str() {
             "Esc" | "Enter" | "n" | "q" => return Reply::Close,
-            "Down" => self.offset += 1,
-            "j" if self.is_long => self.offset += 1,
-            "k" if self.is_long => self.offset = self.offset.saturating_sub(1),
-            "Up" => self.offset = self.offset.saturating_sub(1),
-            "PageDown" => self.offset += 5,
-            "PageUp" => self.offset = self.offset.saturating_sub(5),
+            "j" | "k" if !self.is_long => return Reply::Typed(key),
+            "j" | "k" | "Down" | "Up" | "PageDown" | "PageUp" => self.offset = scrolled(self.offset, &name, 5),
             _ if types(key) => return Reply::Typed(key),
             _ => {}
         }
@@ -234,6 +227,11 @@ impl Overlay for Confirm {
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         self.sheet(screen, theme).draw(self.offset, frame, theme);
     }
+}
+
+/// The first shown line after a key that scrolls.
+fn scrolled(offset: usize, key: &str, page: usize) -> usize {
+    offset.saturating_add_signed(scroll_by(key, page).unwrap_or(0))
 }
 
 fn types(key: KeyEvent) -> bool {

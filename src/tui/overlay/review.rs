@@ -673,21 +673,14 @@ impl PlacementBox {
         text
     }
 
-    fn side_by_side(
-        &self,
-        frame: &mut Frame<'_>,
-        screen: Rect,
-        theme: &Theme,
-        title: &str,
-        choices: &[(String, String)],
-    ) {
+    fn side_by_side(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
         let columns = screen.width.saturating_sub(4).min(180);
-        let feet = feet(choices, usize::from(columns.saturating_sub(4)), theme);
+        let feet = feet(&content.choices, usize::from(columns.saturating_sub(4)), theme);
         let parts = self.parts();
         let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
         // Long lines wrap.
         let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
-        let inner = window(frame, centred(screen, columns, height), &format!(" {title} "), theme);
+        let inner = window(frame, centred(screen, columns, height), &format!(" {} ", content.title), theme);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         let foot = u16::try_from(feet.len()).unwrap_or(1);
         let [reason, _, body, _, keys] = Layout::vertical([
@@ -753,7 +746,7 @@ impl Overlay for PlacementBox {
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let content = self.content(context.previews);
         if self.is_side_by_side(screen) {
-            self.side_by_side(frame, screen, theme, &content.title, &content.choices)
+            self.side_by_side(frame, screen, theme, &content)
         } else {
             self.page.draw(frame, screen, theme, &content)
         }

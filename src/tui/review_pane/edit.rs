@@ -135,7 +135,7 @@ impl App {
         match &draft.part {
             DraftPart::Hunk { removed, number } => self.hunk_edited(draft, removed, *number, text),
             DraftPart::File => self.file_edited(draft, text),
-            DraftPart::Refused { now, edit } => self.refused_edited(draft, now, edit, text),
+            DraftPart::Refused { now, edit } => self.place_edited(draft, now, edit, text),
         }
     }
 
@@ -173,13 +173,7 @@ impl App {
         self.say(told)
     }
 
-    fn refused_edited(
-        &mut self,
-        draft: &ReviewDraft,
-        now: &Arc<str>,
-        edit: &(String, String),
-        text: &str,
-    ) -> Vec<Task> {
+    fn place_edited(&mut self, draft: &ReviewDraft, now: &Arc<str>, edit: &(String, String), text: &str) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
             let told = "The conflict markers are still in the text, so it was not used.";
             self.session.report(Level::Warning, told, "Remove the markers. The text is in the composer.");

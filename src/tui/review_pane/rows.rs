@@ -268,7 +268,6 @@ fn same(one: &Option<Arc<str>>, other: &Option<Arc<str>>) -> bool {
 
 /// The rows of unplaced edits, if they have changed.
 fn refused_block(block: &Block, refused: &[Outcome], view: View) -> Option<Block> {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
     view.hash(&mut hasher);
     for outcome in refused {
@@ -308,7 +307,7 @@ pub(super) struct HunkPlan {
 pub(super) type Plan = Vec<HunkPlan>;
 
 /// Identifies the input of a file's rows, except for its texts. Never 0.
-pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View) -> u64 {
+fn revision(index: usize, file: &FileReview, plan: &Plan, view: View) -> u64 {
     let mut hasher = DefaultHasher::new();
     (index, view, plan, &file.comment).hash(&mut hasher);
     for item in &file.hunks {
@@ -318,13 +317,7 @@ pub(super) fn revision(index: usize, file: &FileReview, plan: &Plan, view: View)
     hasher.finish().max(1)
 }
 
-pub(super) fn measured(
-    index: usize,
-    file: &FileReview,
-    lines: &FileLines,
-    plan: &Plan,
-    view: View,
-) -> Vec<(Row, usize)> {
+fn measured(index: usize, file: &FileReview, lines: &FileLines, plan: &Plan, view: View) -> Vec<(Row, usize)> {
     let sides = view.sides && has_sides(file);
     let measure = Measure { file, lines, columns: view.columns.saturating_sub(MARGIN), sides };
     rows(index, file, lines, plan, sides).into_iter().map(|row| (row, measure.height(row))).collect()
@@ -401,7 +394,7 @@ impl RowBuilder<'_> {
         }
     }
 
-    fn kept(&mut self, id: HunkId, item: &ReviewHunk, range: std::ops::Range<usize>) {
+    fn kept(&mut self, id: HunkId, item: &ReviewHunk, range: Range<usize>) {
         for base in range {
             let proposed = if base < item.hunk.base.start {
                 (base + item.hunk.proposed.start).saturating_sub(item.hunk.base.start)

@@ -274,13 +274,7 @@ impl Picker {
         format!(" {marked}{behind}{} of {} ", self.match_count(), self.items.len())
     }
 
-    fn rows(
-        &self,
-        visible: Range<usize>,
-        selected: Option<usize>,
-        columns: usize,
-        theme: &Theme,
-    ) -> Vec<Line<'static>> {
+    fn rows(&self, visible: Range<usize>, selected: Option<usize>, columns: usize, theme: &Theme) -> Lines {
         let listed = self.ranking.matches().get(visible.clone()).unwrap_or(&[]);
         if listed.is_empty() {
             return vec![Line::styled("  nothing matches", theme.style(Role::Muted))];

@@ -65,16 +65,16 @@ impl StyledText {
     }
 
     /// The text word-wrapped to `columns` columns; at least one line.
-    pub fn wrap(&self, columns: usize) -> Vec<Line<'static>> {
+    pub fn wrap(&self, columns: usize) -> Lines {
         self.lines(|line| wrap::wrap(line, columns))
     }
 
     /// The text cut at exactly `columns` columns; at least one line.
-    pub fn hard_wrap(&self, columns: usize) -> Vec<Line<'static>> {
+    pub fn hard_wrap(&self, columns: usize) -> Lines {
         self.lines(|line| wrap::hard_wrap(line, columns))
     }
 
-    fn lines(&self, pieces: impl Fn(&str) -> Vec<Range<usize>>) -> Vec<Line<'static>> {
+    fn lines(&self, pieces: impl Fn(&str) -> Vec<Range<usize>>) -> Lines {
         let mut lines = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
@@ -97,13 +97,13 @@ pub fn clipped(text: &str, columns: impl Into<usize>, style: Style) -> Line<'sta
 }
 
 /// The lines of `text`, word-wrapped to `columns` columns behind `indent`. `text` must be safe to draw.
-pub fn wrapped(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Vec<Line<'static>> {
+pub fn wrapped(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Lines {
     let pieces = wrap::wrap(text, columns.into().max(1)).into_iter();
     pieces.filter_map(|range| Some(Line::styled(format!("{indent}{}", text.get(range)?), style))).collect()
 }
 
 /// As [`wrapped`], but lines after the first keep the indentation of `text`.
-pub fn hanging(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Vec<Line<'static>> {
+pub fn hanging(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Lines {
     let pieces = wrap::hanging(text, columns.into()).into_iter();
     pieces.map(|piece| Line::styled(format!("{indent}{piece}"), style)).collect()
 }

@@ -9,7 +9,7 @@ use crate::tui::prelude::*;
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
 /// Renders `source`, one block and the link definitions that follow it.
-pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Lines {
     let mut writer = Writer::new(look);
     let (mut depth, mut covered) = (0usize, 0usize);
     let parser = Parser::new_ext(source, options());
@@ -340,7 +340,7 @@ struct Prefix {
 
 pub(super) struct MarkdownPage {
     width: usize,
-    lines: Vec<Line<'static>>,
+    lines: Lines,
     prefixes: Vec<Prefix>,
     /// Whether the next block is preceded by a blank line.
     gap: bool,
@@ -392,7 +392,7 @@ impl MarkdownPage {
         }
     }
 
-    pub(super) fn block(&mut self, lines: Vec<Line<'static>>) {
+    pub(super) fn block(&mut self, lines: Lines) {
         self.start_block();
         for line in lines {
             self.line(line);
@@ -421,7 +421,7 @@ const BAR: &str = "│ ";
 const CARRIED: &str = "│↪";
 
 /// The lines of a code block in `columns` columns. `info` is the info string of its fence.
-pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderContext<'_>) -> Lines {
     let background = look.theme.style(Role::CodeBg);
     let plain = look.theme.style(Role::Text).patch(background);
     let mark = background.patch(look.theme.style(Role::Border));
@@ -477,7 +477,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn render(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+    pub(super) fn render(&self, columns: usize, look: &RenderContext<'_>) -> Lines {
         match self.widths(columns) {
             Some(widths) => self.grid(&widths, look),
             None => self.fields(columns, look),
@@ -511,9 +511,9 @@ impl Table {
         Some(widths)
     }
 
-    fn grid(&self, widths: &[usize], look: &RenderContext<'_>) -> Vec<Line<'static>> {
+    fn grid(&self, widths: &[usize], look: &RenderContext<'_>) -> Lines {
         let mark = look.theme.style(Role::Border);
-        let rows: Vec<Vec<Line<'static>>> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
+        let rows: Vec<Lines> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
         let tall = rows.iter().skip(1).any(|row| row.len() > 1);
         let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSSING);
         let mut lines = Vec::new();
@@ -527,7 +527,7 @@ impl Table {
         lines
     }
 
-    fn row(&self, cells: &[StyledText], widths: &[usize], look: &RenderContext<'_>) -> Vec<Line<'static>> {
+    fn row(&self, cells: &[StyledText], widths: &[usize], look: &RenderContext<'_>) -> Lines {
         let mark = look.theme.style(Role::Border);
         let wrapped: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| cell.wrap(*width)).collect();
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
@@ -561,7 +561,7 @@ impl Table {
     }
 
     /// Each row as lines of "header: field".
-    fn fields(&self, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+    fn fields(&self, columns: usize, look: &RenderContext<'_>) -> Lines {
         let mut lines = Vec::new();
         let (header, rows) = match self.rows.split_first() {
             Some((header, [])) => (&[][..], std::slice::from_ref(header)),

@@ -38,7 +38,7 @@ pub fn no_highlight(_language: &str, _code: &str) -> Vec<Vec<(String, Style)>> {
 
 /// Renders `source` to lines of at most `width` columns (from 10 columns up; narrower panes may be overrun). All text is
 /// made safe to draw.
-pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
+pub fn render(source: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Lines {
     let mut lines = Vec::new();
     let look = RenderContext { width: usize::from(width), theme, code };
     append(&mut lines, &with_line_feeds(source), &look);
@@ -66,7 +66,7 @@ struct RenderContext<'a> {
 
 /// Appends the lines of all blocks of `source`, which has line feeds only, with an empty line between two blocks. Returns
 /// the location of each block with text.
-fn append(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) -> Vec<Section> {
+fn append(lines: &mut Lines, source: &str, look: &RenderContext<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
     for range in blocks(source) {
         let text = source.get(range.clone()).unwrap_or("");
@@ -175,7 +175,7 @@ pub struct StreamingMarkdown {
     /// Bytes of `source` in finished blocks, and the number of their lines.
     finished: usize,
     finished_lines: usize,
-    lines: Vec<Line<'static>>,
+    lines: Lines,
     /// The blocks, and how many of them are finished.
     pub(in crate::tui) sections: Vec<Section>,
     finished_sections: usize,
@@ -232,7 +232,7 @@ impl StreamingMarkdown {
 
     /// The lines with `tail` after the text that has arrived, without storing it: an incomplete line is shown at its final
     /// position. An incomplete line of code is shown once it is complete.
-    pub fn lines_with(&mut self, tail: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Vec<Line<'static>> {
+    pub fn lines_with(&mut self, tail: &str, width: u16, theme: &Theme, code: &Highlighter<'_>) -> Lines {
         self.lines(width, theme, code);
         let open = self.source.get(self.finished..).unwrap_or("");
         let begins_code = open.trim_start().starts_with("```") || open.trim_start().starts_with("~~~");
@@ -297,7 +297,7 @@ impl StreamingMarkdown {
 }
 
 /// Renders `source` directly below `lines`.
-fn append_below(lines: &mut Vec<Line<'static>>, source: &str, look: &RenderContext<'_>) {
+fn append_below(lines: &mut Lines, source: &str, look: &RenderContext<'_>) {
     let at = lines.len();
     append(lines, source, look);
     if at > 0 && lines.get(at).is_some_and(|line| line.spans.is_empty()) {
