@@ -331,21 +331,14 @@ fn sample_format(head: &[u8]) -> Option<(Sample, usize, u32)> {
 
 /// The file name for this format, by which servers recognize it.
 fn name_of(bytes: &[u8]) -> Option<&'static str> {
-    let starts = |magic: &[u8]| bytes.starts_with(magic);
-    if starts(b"RIFF") {
-        Some("speech.wav")
-    } else if starts(b"OggS") {
-        Some("speech.ogg")
-    } else if starts(b"fLaC") {
-        Some("speech.flac")
-    } else if starts(b"ID3") || starts(&[0xff, 0xfb]) || starts(&[0xff, 0xf3]) {
-        Some("speech.mp3")
-    } else if starts(&[0x1a, 0x45, 0xdf, 0xa3]) {
-        Some("speech.webm")
-    } else if bytes.get(4..8) == Some(b"ftyp") {
-        Some("speech.m4a")
-    } else {
-        None
+    match bytes {
+        [b'R', b'I', b'F', b'F', ..] => Some("speech.wav"),
+        [b'O', b'g', b'g', b'S', ..] => Some("speech.ogg"),
+        [b'f', b'L', b'a', b'C', ..] => Some("speech.flac"),
+        [b'I', b'D', b'3', ..] | [0xff, 0xfb | 0xf3, ..] => Some("speech.mp3"),
+        [0x1a, 0x45, 0xdf, 0xa3, ..] => Some("speech.webm"),
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Some("speech.m4a"),
+        _ => None,
     }
 }
 

@@ -250,11 +250,8 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
     let share = tokens as f64 / prompt.tokens.max(1) as f64;
     let gauge = if usize::from(columns) < MIN_GAUGE_COLUMNS { 0 } else { PART_GAUGE };
     let filled = ((share * gauge as f64).round() as usize).min(gauge);
-    [
-        Span::styled("▮".repeat(filled), theme.style(level)),
-        Span::styled("▯".repeat(gauge - filled), theme.style(Role::MeterEmpty)),
-        Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted)),
-    ]
+    let [full, empty] = meter::gauge(filled, gauge, level, theme);
+    [full, empty, Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted))]
 }
 
 /// The columns for a title between its mark and the part at the right.
@@ -267,9 +264,9 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     // The answer needs its share of the window too.
     let window = prompt.window.max_input() as u64;
     let assumed = if prompt.window.known { "" } else { " assumed" };
-    let bare = meter::line(prompt.tokens as u64, window, 0, false, app.theme()).width() + assumed.len();
+    let bare = meter::line(prompt.tokens as u64, window, 0, app.theme()).width() + assumed.len();
     let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(2);
-    let mut line = meter::line(prompt.tokens as u64, window, cells, false, app.theme());
+    let mut line = meter::line(prompt.tokens as u64, window, cells, app.theme());
     line.push_span(Span::styled(assumed, app.theme().style(Role::Muted)));
     line
 }

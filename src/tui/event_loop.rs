@@ -81,7 +81,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
     // When to save: a fixed time after the first change, regardless of further changes.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
-        event_loop.app.uptime.set(began.elapsed());
+        event_loop.app.uptime.now = began.elapsed();
         if event_loop.app.expire_hint() {
             pace.changed();
         }
@@ -122,7 +122,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
             },
             terminal_input = input.next() => match terminal_input {
                 Ok(terminal_input) => {
-                    event_loop.app.uptime.set(began.elapsed());
+                    event_loop.app.uptime.now = began.elapsed();
                     let by_user = matches!(terminal_input, TerminalInput::Event(Event::Key(_) | Event::Mouse(_) | Event::Paste(_)));
                     code = event_loop.handle_inputs(terminal_input, &mut input, &mut screen)?;
                     if by_user { pace.answer(Instant::now()) } else { pace.changed() }

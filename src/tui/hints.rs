@@ -44,19 +44,11 @@ impl Hint {
 /// Time since the start of the app, as set by the event loop.
 #[derive(Debug, Default)]
 pub struct Uptime {
-    now: Duration,
+    pub now: Duration,
     busy_since: Option<Duration>,
 }
 
 impl Uptime {
-    pub fn set(&mut self, now: Duration) {
-        self.now = now;
-    }
-
-    pub fn now(&self) -> Duration {
-        self.now
-    }
-
     pub(super) fn note_busy(&mut self, busy: bool) {
         self.busy_since = busy.then(|| self.busy_since.unwrap_or(self.now));
     }
@@ -201,11 +193,11 @@ mod tests {
         assert_eq!(app.hint_ends(), None);
         app.hint.set("copied 1 line");
         assert_eq!(app.hint_ends(), Some(HINT_TIMEOUT));
-        app.uptime.set(Duration::from_secs(5));
+        app.uptime.now = Duration::from_secs(5);
         assert!(!app.expire_hint());
         app.hint.set("copied 2 lines");
         assert_eq!(app.hint_ends(), Some(Duration::from_secs(5) + HINT_TIMEOUT));
-        app.uptime.set(Duration::from_secs(5) + HINT_TIMEOUT);
+        app.uptime.now = Duration::from_secs(5) + HINT_TIMEOUT;
         assert!(app.expire_hint() && app.hint.is_empty() && app.hint_ends().is_none());
     }
 
@@ -213,7 +205,7 @@ mod tests {
     fn what_went_wrong_unseen_stays_until_a_key() {
         let mut app = app();
         app.hint.set_until_key("Nothing was written.");
-        app.uptime.set(HINT_TIMEOUT * 9);
+        app.uptime.now = HINT_TIMEOUT * 9;
         assert!(!app.expire_hint());
         app.event(Event::Key(KeyEvent::from(KeyCode::Char('a'))));
         assert!(app.hint.is_empty());
@@ -225,9 +217,9 @@ mod tests {
         let interrupt = Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL));
         app.event(interrupt.clone());
         assert!(app.hint.text().contains("again leaves"), "{}", app.hint.text());
-        app.uptime.set(HINT_TIMEOUT * 2);
+        app.uptime.now = HINT_TIMEOUT * 2;
         assert!(app.hint_ends().is_some());
-        app.uptime.set(app.uptime.now() + HINT_TIMEOUT);
+        app.uptime.now = app.uptime.now + HINT_TIMEOUT;
         assert!(app.expire_hint());
         let tasks = app.event(interrupt);
         assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Quit)), "it is said once more first");

@@ -156,7 +156,7 @@ impl App {
     fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
         self.mouse.held = None;
         (self.mouse.pressed, self.mouse.selection) = (None, None);
-        let double = self.mouse.is_double(self.uptime.now(), column, row);
+        let double = self.mouse.is_double(self.uptime.now, column, row);
         if !self.overlays.is_empty() {
             let Some((_, Hit::Item(item))) = self.mouse.hits.at(column, row) else { return Vec::new() };
             return self.click_in_overlay(item, double);

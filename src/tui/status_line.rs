@@ -166,7 +166,7 @@ impl App {
 }
 
 fn work(app: &App) -> String {
-    let step = app.uptime.now().as_millis() / u128::from(TICK);
+    let step = app.uptime.now.as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
     let seconds = app.uptime.busy_time().as_secs();
     match (seconds / 60, seconds % 60) {
@@ -403,9 +403,9 @@ mod tests {
         app.session.send("go");
         app.news();
         assert!(app.shows_spinner() && line(&mut app, 120).contains(SPINNER[0]));
-        app.uptime.set(Duration::from_millis(TICK));
+        app.uptime.now = Duration::from_millis(TICK);
         assert!(line(&mut app, 120).contains(SPINNER[1]));
-        app.uptime.set(Duration::from_secs(61));
+        app.uptime.now = Duration::from_secs(61);
         assert!(line(&mut app, 120).contains("1 min 1 s"));
         app.display.animations = false;
         assert!(!app.shows_spinner() && line(&mut app, 120).contains(STILL_SPINNER));

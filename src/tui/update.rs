@@ -282,7 +282,7 @@ impl App {
             Reply::Resume(number) => return run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.keep_draft();
-                self.completion.suppress();
+                self.completion.is_suppressed = true;
                 return self.typed(|app| app.composer.set(&text));
             }
             Reply::Review(reply) => return self.review_reply(reply),

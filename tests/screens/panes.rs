@@ -172,9 +172,9 @@ fn the_filter_keeps_the_cursor_on_its_file_when_it_closes() {
 #[test]
 fn keys_do_not_go_through_all_files() {
     let mut harness = map(&[]);
-    let before = harness.app.map.passes();
+    let before = harness.app.map.rows.passes;
     harness.keys("j j <Enter> j j k <Enter> <End> <Home> <PageDown> ? <Esc> / <Esc> t j t <Alt-1> <Alt-2>");
-    assert_eq!(harness.app.map.passes(), before);
+    assert_eq!(harness.app.map.rows.passes, before);
 }
 
 #[test]

@@ -607,7 +607,7 @@ impl App {
         self.keep_draft();
         self.stop_reading();
         self.chat.reading.rerun = Some(Rerun { turn, entry });
-        self.completion.suppress();
+        self.completion.is_suppressed = true;
         let tasks = self.typed(|app| app.composer.open(&text));
         // The title above the composer shows what sending drops.
         let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));

@@ -133,24 +133,20 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
             Some(Preview::Text(source)) => source.lines().take(usize::from(right.height)).count(),
             _ => 1,
         };
-        let height = u16::try_from(lines.max(1) + 2).unwrap_or(right.height).min(right.height);
-        let right = Rect { y: right.bottom() - height, height, ..right };
-        let inside = completion::frame_of_preview(frame, right, path, app.theme());
+        let inside = completion::frame_of_preview(frame, right, lines, path, app.theme());
         match app.previews.get(path) {
             Some(Preview::Text(source)) => {
                 let marked = line.map(file_preview::Marked::line);
                 file_preview::draw(frame, inside, (path, source), marked, &mut cache.coloring, app.theme());
             }
-            Some(Preview::None(reason)) => frame.render_widget(Paragraph::new(text(reason, inside.width)), inside),
-            Some(Preview::Reading) | None => {
-                frame.render_widget(Paragraph::new(text("reading …", inside.width)), inside)
+            preview => {
+                let told = if let Some(Preview::None(reason)) = preview { reason } else { "reading …" };
+                frame.render_widget(Paragraph::new(text(told, inside.width)), inside);
             }
         }
     } else if let Some((name, says)) = words {
         let lines = text(says, right.width.saturating_sub(2));
-        let height = u16::try_from(lines.len() + 2).unwrap_or(right.height).min(right.height);
-        let right = Rect { y: right.bottom() - height, height, ..right };
-        let inside = completion::frame_of_preview(frame, right, name, app.theme());
+        let inside = completion::frame_of_preview(frame, right, lines.len(), name, app.theme());
         frame.render_widget(Paragraph::new(lines), inside);
     }
 }

@@ -177,7 +177,7 @@ impl App {
         let Some(to) = to else { return Vec::new() };
         let recalled = inputs.get(to).cloned();
         let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.composer.history.before));
-        self.completion.suppress();
+        self.completion.is_suppressed = true;
         let tasks = self.typed(|app| app.composer.set(&shown));
         // The text of the composer, which may have made a control character visible.
         self.composer.history.at = recalled.map(|_| (to, self.composer.text()));

@@ -36,16 +36,11 @@ pub struct Completion {
     closed: bool,
     /// Whether new candidates may be available.
     is_stale: bool,
-    /// The next text is recalled, so the list does not open.
-    is_suppressed: bool,
+    /// The next text is recalled, so the list does not open: the keys that recall inputs must stay usable.
+    pub is_suppressed: bool,
 }
 
 impl Completion {
-    /// Does not open the list for the next text, which is recalled: the keys that recall inputs must stay usable.
-    pub fn suppress(&mut self) {
-        self.is_suppressed = true;
-    }
-
     /// Notes whether a report may bring new candidates.
     pub fn note(&mut self, report: &Response) {
         self.is_stale |= matches!(
@@ -110,14 +105,8 @@ impl Popup {
             CompletionKind::CustomArgument => false,
             CompletionKind::Mention => candidate.is_literal_match && typed.chars().count() >= MIN_MENTION_LETTERS,
             CompletionKind::Argument(info, _) => {
-                let closed = [
-                    Argument::Files,
-                    Argument::ChatFiles,
-                    Argument::EditFormat,
-                    Argument::Effort,
-                    Argument::Refresh,
-                    Argument::Theme,
-                ];
+                use Argument::{ChatFiles, EditFormat, Effort, Files, Refresh, Theme};
+                let closed = [Files, ChatFiles, EditFormat, Effort, Refresh, Theme];
                 candidate.is_literal_match && (closed.contains(&info.takes) || info.name == "watch")
             }
         };
@@ -283,8 +272,10 @@ pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
     (Rect { width: left, ..room }, Some(right))
 }
 
-/// Draws the frame of a preview, and returns the area inside.
-pub fn frame_of_preview(frame: &mut Frame<'_>, area: Rect, title: &str, theme: &Theme) -> Rect {
+/// Draws the frame of a preview at the bottom of `room`, as high as its lines need, and returns the area inside.
+pub fn frame_of_preview(frame: &mut Frame<'_>, room: Rect, lines: usize, title: &str, theme: &Theme) -> Rect {
+    let height = cells(lines.max(1) + 2).min(room.height);
+    let area = Rect { y: room.bottom() - height, height, ..room };
     frame.render_widget(Clear, area);
     let title = sanitize::visible_line(title);
     let title = width::clip_start(&title, usize::from(area.width).saturating_sub(4));

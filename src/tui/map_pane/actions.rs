@@ -69,7 +69,7 @@ impl App {
             Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
                 self.session.view().is_none().then_some("nothing is measured yet")
             }
-            _ if self.map.rows.map().is_none() => Some("the repository is being read"),
+            _ if self.map.rows.map.is_none() => Some("the repository is being read"),
             Action::MapStyle => None,
             Action::MapFilter if self.map.rows.len() == 0 && self.map.filter.is_none() => Some("the map is empty"),
             Action::MapFilter => None,

@@ -15,7 +15,7 @@ use crate::tui::prelude::*;
 pub use self::state::{MapPane, MapRow, Rule};
 
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let map = app.map.rows.map().cloned();
+    let map = app.map.rows.map.clone();
     let inner = pane_block(app, frame, area, Pane::Map, &note(app, map.as_deref()));
     let search = u16::from(app.map.filter.is_some());
     let [top, list] = Layout::vertical([Constraint::Length(search), Constraint::Fill(1)]).areas(inner);
@@ -70,7 +70,7 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
 }
 
 fn why_empty(app: &App) -> &'static str {
-    match (app.session.survey(), app.map.rows.map()) {
+    match (app.session.survey(), &app.map.rows.map) {
         (SurveyState::Done, Some(_)) if app.session.paths().is_empty() => "There are no files here yet.",
         (SurveyState::Done, Some(_)) => "Every file is in the chat.",
         _ => "The map appears as the repository is read.",

@@ -14,7 +14,7 @@ pub struct MapPane {
     /// Paths of the files that show their symbols.
     pub(super) open: BTreeSet<String>,
     pub window: ListWindow,
-    pub(super) rows: MapRows,
+    pub rows: MapRows,
     pub filter: Option<MapFilter>,
     /// The text that the model gets, while it is shown instead of the list.
     pub(super) text: Option<MapText>,
@@ -43,11 +43,6 @@ struct Anchor {
 }
 
 impl MapPane {
-    /// How often all files of a map were visited to compute its rows.
-    pub fn passes(&self) -> usize {
-        self.rows.passes
-    }
-
     pub fn set_height(&mut self, height: usize) {
         self.window.set_height(height);
         if let Some(text) = &mut self.text {
@@ -71,7 +66,7 @@ impl MapPane {
     /// its line.
     pub fn settle(&mut self, map: Option<&Arc<RepoMap>>, banned: usize, follow: bool) {
         if !self.rows.is_of(map) {
-            let before = self.rows.map().cloned();
+            let before = self.rows.map.clone();
             self.rows.set_map(map, &self.open);
             // The matches are indices into the previous map. They stay until the result for this map arrives.
             if let Some(filter) = &mut self.filter {
@@ -153,7 +148,7 @@ impl MapPane {
 
     /// Removes the filter. The cursor stays on its item.
     pub fn close_filter(&mut self) {
-        let map = self.rows.map().cloned();
+        let map = self.rows.map.clone();
         self.note_anchor(map.as_ref());
         self.filter = None;
         self.reshape(self.banned);
@@ -162,7 +157,7 @@ impl MapPane {
 
     /// The query to be requested, if it or the map has changed.
     pub fn next_filter_request(&mut self) -> Option<(Arc<RepoMap>, String)> {
-        let map = self.rows.map()?;
+        let map = self.rows.map.as_ref()?;
         let filter = self.filter.as_mut()?;
         let letters = filter.input.text().trim();
         if filter.asked.as_ref().is_some_and(|(asked, of)| asked == letters && Arc::ptr_eq(of, map)) {
@@ -275,23 +270,19 @@ enum What {
 
 #[derive(Debug, Default)]
 pub struct MapRows {
-    map: Option<Arc<RepoMap>>,
+    pub map: Option<Arc<RepoMap>>,
     open: BTreeSet<usize>,
     /// The last file within the budget, and within the next step of it.
     ends: [Option<usize>; 2],
     stretches: Vec<Stretch>,
     len: usize,
-    /// How often all files were visited.
-    passes: usize,
+    /// How often all files of a map were visited.
+    pub passes: usize,
 }
 
 impl MapRows {
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    pub fn map(&self) -> Option<&Arc<RepoMap>> {
-        self.map.as_ref()
     }
 
     pub fn is_of(&self, map: Option<&Arc<RepoMap>>) -> bool {

@@ -6,6 +6,7 @@ use rhumb_session::MapIdentity;
 
 use super::{Overlay, OverlayContext, Place, Reply, centred, window};
 use crate::tui::prelude::*;
+use crate::tui::widget::meter;
 
 const GAUGE: usize = 8;
 
@@ -192,8 +193,5 @@ fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Li
 
 fn gauge(share: f64, role: Role, theme: &Theme) -> [Span<'static>; 2] {
     let filled = ((share * GAUGE as f64).ceil() as usize).min(GAUGE);
-    [
-        Span::styled("▮".repeat(filled), theme.style(role)),
-        Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
-    ]
+    meter::gauge(filled, GAUGE, role, theme)
 }

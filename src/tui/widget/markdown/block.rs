@@ -126,12 +126,6 @@ impl<'a> Writer<'a> {
                 self.push_style(Role::MarkdownStrong, Modifier::BOLD);
             }
             Tag::TableRow => self.new_row(),
-            inline => self.start_inline(inline),
-        }
-    }
-
-    fn start_inline(&mut self, tag: Tag<'_>) {
-        match tag {
             Tag::Emphasis => self.push_style(Role::MarkdownEmphasis, Modifier::empty()),
             Tag::Strong => self.push_style(Role::MarkdownStrong, Modifier::BOLD),
             Tag::Strikethrough => self.push_style(Role::Text, Modifier::CROSSED_OUT),
@@ -154,7 +148,7 @@ impl<'a> Writer<'a> {
             TagEnd::CodeBlock | TagEnd::HtmlBlock => self.end_verbatim(),
             TagEnd::List(_) => {
                 self.lists.pop();
-                self.page.set_gap(true);
+                self.page.gap = true;
             }
             TagEnd::Item => self.end_item(),
             TagEnd::Table => {
@@ -228,7 +222,7 @@ impl<'a> Writer<'a> {
     fn end_item(&mut self) {
         self.flush();
         self.page.close();
-        self.page.set_gap(self.loose.pop().unwrap_or(false));
+        self.page.gap = self.loose.pop().unwrap_or(false);
     }
 
     /// Replaces the bullet of an item with a box.
@@ -324,7 +318,7 @@ impl<'a> Writer<'a> {
 
     fn end_block(&mut self) {
         self.flush();
-        self.page.set_gap(true);
+        self.page.gap = true;
     }
 }
 
@@ -378,10 +372,6 @@ impl MarkdownPage {
     pub(super) fn room(&self) -> usize {
         let taken: usize = self.prefixes.iter().map(|prefix| width::columns(&prefix.first.content)).sum();
         self.width.saturating_sub(taken).max(1)
-    }
-
-    pub(super) fn set_gap(&mut self, gap: bool) {
-        self.gap = gap;
     }
 
     /// Starts a block: writes the empty line that is due. A container that has written nothing yet starts with its
