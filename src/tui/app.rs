@@ -94,7 +94,8 @@ pub struct App {
     pub(super) sequence: KeySequence,
     pub(crate) previews: Previews,
     pub(crate) environment: Environment,
-    pub(crate) layout: LayoutState,
+    /// The panes on the screen, and the layout that the user chose.
+    pub layout: LayoutState,
     pub(super) mouse: MouseState,
     pub(crate) uptime: Uptime,
     /// The hint about the last key, in the status line.

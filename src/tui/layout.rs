@@ -284,7 +284,7 @@ impl Split {
 #[derive(Debug, Default)]
 pub struct LayoutState {
     /// Empty if the screen is too small.
-    pub(super) places: Places,
+    pub places: Places,
     pub(super) screen: (u16, u16),
     /// Rows by which a page key scrolls the pane with the focus; 0 before the first frame.
     pub(super) page_rows: usize,
@@ -335,11 +335,6 @@ impl LayoutState {
 }
 
 impl App {
-    /// The visible panes with their areas.
-    pub fn on_screen(&self) -> &[(Pane, Rect)] {
-        &self.layout.places.panes
-    }
-
     pub(super) fn layout_request(&self) -> LayoutRequest<'_> {
         LayoutRequest {
             focus: self.focus,

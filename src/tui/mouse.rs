@@ -530,9 +530,9 @@ mod mouse_tests {
         test.event(MouseEventKind::Down(MouseButton::Left), 3, thoughts);
         test.event(MouseEventKind::Up(MouseButton::Left), 9, thoughts);
         test.draw();
-        assert!(!test.app.chat.has_toggled_thoughts(), "released elsewhere");
+        assert!(test.app.chat.reading.toggled.is_empty(), "released elsewhere");
         test.click(3, thoughts);
-        assert!(test.app.chat.has_toggled_thoughts());
+        assert!(!test.app.chat.reading.toggled.is_empty());
     }
 
     #[test]

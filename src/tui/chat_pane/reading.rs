@@ -184,12 +184,6 @@ impl ChatPane {
         self.from_bottom = self.from_bottom.saturating_add_signed(lines);
     }
 
-    /// Whether the reasoning of some answer is shown or hidden contrary to the default.
-    #[cfg(test)]
-    pub fn has_toggled_thoughts(&self) -> bool {
-        !self.reading.toggled.is_empty()
-    }
-
     pub fn has_shown(&self, question: &Question) -> bool {
         self.seen_question.as_ref() == Some(question)
     }
@@ -209,7 +203,7 @@ pub struct Reading {
     pub(super) follow: bool,
     pub(super) top: bool,
     /// Entries whose reasoning is shown or hidden contrary to the default.
-    pub(super) toggled: BTreeSet<usize>,
+    pub toggled: BTreeSet<usize>,
     pub search: Option<TranscriptSearch>,
     pub(super) typing: Option<LineInput>,
     pub(super) rerun: Option<Rerun>,

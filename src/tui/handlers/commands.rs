@@ -457,7 +457,7 @@ mod palette_tests {
         let mut app = app();
         typed(&mut app, "Alt-x");
         let menu = app.overlays.top_as::<Menu>().expect("the palette");
-        assert_eq!(menu.picker().match_count(), ACTIONS.len() - 1 + COMMANDS.len());
+        assert_eq!(menu.picker.match_count(), ACTIONS.len() - 1 + COMMANDS.len());
     }
 
     #[test]
@@ -478,7 +478,7 @@ mod palette_tests {
         app.session.remember_input("/tokens now");
         typed(&mut app, "Alt-x");
         let menu = app.overlays.top_as::<Menu>().expect("the palette");
-        let first: Vec<String> = menu.picker().listed().take(3).collect();
+        let first: Vec<String> = menu.picker.listed().take(3).collect();
         let names: Vec<&str> = first.iter().filter_map(|item| item.split(' ').next()).collect();
         assert_eq!(names, ["focus-map", "/tokens", "/cost"]);
     }
@@ -501,7 +501,7 @@ mod palette_tests {
         let mut app = app();
         typed(&mut app, "Alt-x u n d o");
         let menu = app.overlays.top_as::<Menu>().expect("the palette");
-        let first = menu.picker().listed().next().unwrap();
+        let first = menu.picker.listed().next().unwrap();
         assert!(first.starts_with("/undo "), "{first}, while nothing is under review");
     }
 

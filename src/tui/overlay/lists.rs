@@ -16,7 +16,7 @@ use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
 /// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]
 pub struct List<T> {
-    picker: Picker,
+    pub picker: Picker,
     rows: T,
 }
 
@@ -56,11 +56,6 @@ impl<T> List<T> {
         *self = new;
         self.picker.set_query(&query);
         self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
-    }
-
-    #[cfg(test)]
-    pub(in crate::tui) fn picker(&self) -> &Picker {
-        &self.picker
     }
 }
 

@@ -143,11 +143,6 @@ impl Spec {
         self.palette.get(name).copied()
     }
 
-    #[cfg(test)]
-    pub(super) fn defines(&self, role: &str) -> bool {
-        self.styles.contains_key(role)
-    }
-
     fn resolve(&self, role: &str, written: &StyleEntry) -> Result<Style, ThemeError> {
         let full = match &written.entry {
             SpecEntry::Foreground(fg) => &Full { fg: Some(fg.clone()), ..Full::default() },
@@ -418,6 +413,12 @@ fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Spec {
+        pub(crate) fn defines(&self, role: &str) -> bool {
+            self.styles.contains_key(role)
+        }
+    }
 
     #[test]
     fn a_colour_has_several_spellings() {

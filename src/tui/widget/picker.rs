@@ -105,19 +105,15 @@ impl Picker {
     }
 
     pub fn match_count(&self) -> usize {
-        self.ranking.matches().len()
+        self.ranking.matches.len()
     }
 
     pub fn selected(&self) -> Option<usize> {
-        self.window.selected().and_then(|at| self.ranking.matches().get(at).copied())
+        self.window.selected().and_then(|at| self.ranking.matches.get(at).copied())
     }
 
     pub fn row(&self) -> usize {
         self.window.selected().unwrap_or(0)
-    }
-
-    pub fn listed(&self) -> impl Iterator<Item = String> {
-        self.ranking.matches().iter().map(|at| self.items.text(*at, &mut String::new()).to_owned())
     }
 
     /// Moves the cursor to a row. Returns false if it does not exist.
@@ -134,16 +130,14 @@ impl Picker {
     }
 
     pub fn take_job(&mut self) -> Option<RankJob> {
-        self.ranking.take_job()
+        self.ranking.job.take().map(|job| *job)
     }
 
     /// Stores the result of a job. Returns whether it was current.
     pub fn put(&mut self, ranked: Ranked) -> bool {
         let is_ours = self.ranking.put(ranked);
         if is_ours {
-            self.is_behind = false;
-            self.window.set_len(self.ranking.matches().len());
-            self.window.first();
+            self.show_ranked();
         }
         is_ours
     }
@@ -186,10 +180,15 @@ impl Picker {
 
     fn rank(&mut self) {
         self.is_behind = !self.ranking.update(&self.items, self.query.text(), self.name);
-        if self.is_behind {
-            return;
+        if !self.is_behind {
+            self.show_ranked();
         }
-        self.window.set_len(self.ranking.matches().len());
+    }
+
+    /// Lists the items of the newest ranking from the first on.
+    fn show_ranked(&mut self) {
+        self.is_behind = false;
+        self.window.set_len(self.match_count());
         self.window.first();
     }
 
@@ -206,9 +205,7 @@ impl Picker {
         if self.is_behind {
             // The chosen item must match the typed query, even if a ranking is still pending.
             self.ranking.catch_up(&self.items, self.query.text(), self.name);
-            self.is_behind = false;
-            self.window.set_len(self.ranking.matches().len());
-            self.window.first();
+            self.show_ranked();
         }
         if !self.marked.is_empty() {
             return PickerOutcome::Picked(self.marked.iter().copied().collect());
@@ -275,7 +272,7 @@ impl Picker {
     }
 
     fn rows(&self, visible: Range<usize>, selected: Option<usize>, columns: usize, theme: &Theme) -> Lines {
-        let listed = self.ranking.matches().get(visible.clone()).unwrap_or(&[]);
+        let listed = self.ranking.matches.get(visible.clone()).unwrap_or_default();
         if listed.is_empty() {
             return vec![Line::styled("  nothing matches", theme.style(Role::Muted))];
         }
@@ -439,19 +436,16 @@ fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
 /// Divides an area into a list and a preview, if both fit: beside the list from `beside` columns on, otherwise below
 /// it.
 pub fn list_and_look(middle: Rect, beside: u16) -> (Rect, Option<Rect>) {
-    if middle.width >= beside {
-        let list = (middle.width * 2 / 5).clamp(40, 80);
-        let [list, _, look] =
-            Layout::horizontal([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
-        return (list, Some(look));
-    }
-    if middle.height >= MIN_LINES_BELOW {
-        let list = middle.height * 3 / 5;
-        let [list, _, look] =
-            Layout::vertical([Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)]).areas(middle);
-        return (list, Some(look));
-    }
-    (middle, None)
+    let parts = |list: u16| [Constraint::Length(list), Constraint::Length(1), Constraint::Fill(1)];
+    let layout = if middle.width >= beside {
+        Layout::horizontal(parts((middle.width * 2 / 5).clamp(40, 80)))
+    } else if middle.height >= MIN_LINES_BELOW {
+        Layout::vertical(parts(middle.height * 3 / 5))
+    } else {
+        return (middle, None);
+    };
+    let [list, _, look] = layout.areas(middle);
+    (list, Some(look))
 }
 
 struct PickerRow<'a> {
@@ -590,10 +584,6 @@ impl Ranking {
         }
     }
 
-    fn matches(&self) -> &[usize] {
-        &self.matches
-    }
-
     /// Ranks the items for another query. Terms are separated by spaces and must all match, in any case. Returns whether the
     /// ranking is complete: a long list keeps the earlier matches until the job has run.
     fn update(&mut self, items: &Items, query: &str, name: NamePart) -> bool {
@@ -629,10 +619,6 @@ impl Ranking {
 
     fn take(&mut self, query: &str, matches: Vec<usize>) {
         (self.query, self.matches) = (query.to_owned(), matches);
-    }
-
-    fn take_job(&mut self) -> Option<RankJob> {
-        self.job.take().map(|job| *job)
     }
 
     /// Stores the result of a job. Returns whether it was for the newest query of this list.
