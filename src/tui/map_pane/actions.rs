@@ -190,7 +190,7 @@ impl App {
         self.hint.set(if banned {
             format!("{choice} stays out of the map; {} takes that back", self.keys.first(Action::MapUndo))
         } else {
-            format!("{choice} may stand in the map again")
+            format!("{choice} can be in the map again")
         });
         run(effects)
     }

@@ -420,7 +420,7 @@ impl App {
                 }
                 let out = turns.len() - number + 1;
                 let way_back = if session.is_saved() {
-                    "The session as it is stays as one of its own; /sessions finds it."
+                    "The current session is kept as a separate one; /sessions lists it."
                 } else {
                     "Sessions are not kept here, so there is no way back."
                 };

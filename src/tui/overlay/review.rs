@@ -261,7 +261,7 @@ impl WriteBox {
             text.push((role, format!("{mark} {path}  ({part})")));
         }
         for path in held {
-            text.push((Role::Warning, format!("! {path}  (stays as it is: a conflict with the disk is open)")));
+            text.push((Role::Warning, format!("! {path}  (not written: its conflict with the disk is not resolved)")));
         }
         text.push((Role::Text, String::new()));
         text.push((Role::Muted, commit_line(*commits, self.commit, files.len())));
