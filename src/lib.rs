@@ -48,7 +48,7 @@ pub mod error;
 pub mod headless;
 pub mod host;
 mod signals;
-pub mod speech;
+mod speech;
 pub mod store;
 pub mod tui;
 pub mod version;

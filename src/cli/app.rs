@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
 use super::args::{Args, PictureArgs};
 use crate::config::{Paths, Settings};
 use crate::demo;
@@ -12,9 +11,10 @@ use crate::headless::{LineUiStart, complain, path_under, print, run_line_ui};
 use crate::host::{Host, ModelClient, RequestEnv, connect, recovered};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
+use crate::tui::event_loop::AppExit;
 use crate::tui::theme::manager::ThemeChoice;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
-use crate::tui::{self, AppExit, Start};
+use crate::tui::{self, Start};
 use rhumb_llm::KeySource;
 use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
@@ -240,7 +240,7 @@ fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> 
         UserError::new(ErrorKind::Machine, error, hint)
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let left = runtime.block_on(tui::run(start, |reports| Host::new(root, env, line, reports)));
+    let left = runtime.block_on(tui::event_loop::run(start, |reports| Host::new(root, env, line, reports)));
     let left = match left {
         // The terminal was closed, so the error cannot be printed.
         Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),

@@ -1,9 +1,7 @@
 //! The command line. The help texts are the manual of the flags.
 
 use std::path::PathBuf;
-
 use clap::{Args as ClapArgs, Parser, Subcommand};
-
 use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
     SearchArgs, SessionsArgs, TrustArgs, VersionArgs,

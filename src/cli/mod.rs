@@ -6,7 +6,6 @@ mod args;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
 use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};

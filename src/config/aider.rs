@@ -3,10 +3,8 @@
 
 use rhumb_session::SettingKind;
 use std::borrow::Cow;
-
 use saphyr_parser::{Event, Parser, Span};
 use toml::Value;
-
 use super::setting::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;

@@ -2,7 +2,6 @@
 //! nearest last. They are text for the model and have no other effect.
 
 use std::path::{Path, PathBuf};
-
 use super::layers::file_below;
 use rhumb_workspace::is_secret_name;
 

@@ -4,7 +4,6 @@
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-
 use rhumb_session::{CommandFile, CommandSource};
 
 /// The folder of commands in a repository, relative to the root.

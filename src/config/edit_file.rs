@@ -5,9 +5,7 @@
 
 use rhumb_session::SettingKind;
 use std::path::{Path, PathBuf};
-
 use toml::de::{DeTable, DeValue};
-
 use super::layers::read_regular_file;
 use super::paths::{private_folder, replace_file};
 use super::setting::setting;

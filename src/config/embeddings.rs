@@ -1,10 +1,8 @@
 //! The settings of embeddings: whether passages are also searched by meaning, the model, and the consent to send texts.
 
 use std::path::PathBuf;
-
 use serde::Deserialize;
 use url::Url;
-
 use super::layers::Layers;
 use super::settings::settings;
 use super::{ConfigError, Settings};

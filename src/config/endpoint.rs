@@ -5,7 +5,6 @@
 
 use secrecy::SecretString;
 use url::Url;
-
 use super::key::KeyLookup;
 use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};

@@ -3,7 +3,6 @@
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-
 use etcetera::{BaseStrategy, choose_base_strategy};
 
 /// The folders of the user.

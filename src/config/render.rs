@@ -2,7 +2,6 @@
 
 use rhumb_session::SettingKind;
 use std::fmt::Write as _;
-
 use super::setting::{SETTINGS, Setting, Trust};
 use super::value::dotted;
 use super::{Entry, Settings, written};

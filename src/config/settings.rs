@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
-
 use serde::Deserialize;
-
 use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;

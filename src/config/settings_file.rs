@@ -2,10 +2,8 @@
 
 use rhumb_session::SettingKind;
 use std::fmt;
-
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
-
 use super::setting::{PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;

@@ -2,7 +2,6 @@
 
 use rhumb_llm::{Endpoint, KeySource};
 use secrecy::ExposeSecret as _;
-
 use super::*;
 use rhumb_llm::models::Api;
 

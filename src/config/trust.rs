@@ -2,10 +2,8 @@
 //! and the value, so that a changed value needs a new approval.
 
 use std::path::{Path, PathBuf};
-
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-
 use super::paths::{private_folder, replace_file};
 use super::settings_file::{Entry, Origin};
 use super::value::{dotted, written};

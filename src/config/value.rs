@@ -1,10 +1,8 @@
 //! Values of settings: checked against their types, and parsed from the text of a variable or flag.
 
 use std::fmt::Write as _;
-
 use toml::Value;
 use url::Url;
-
 use rhumb_llm::Thinking;
 use rhumb_session::SettingKind;
 use rhumb_text::sanitize;

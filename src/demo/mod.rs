@@ -3,7 +3,7 @@
 //! The sample is a Python package of tide tables with a visible fault (a forecast ends one step early) and missing features.
 //! The first reply fixes the fault, and contains one hunk that a careful reviewer rejects.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,24 +14,26 @@ And fix the off-by-one in `heights`, the last sample is missing.";
 /// The initial files of the chat: those that the first of [`replies`] changes.
 pub const FIRST_FILES: &[&str] = &["tidewatch/forecast.py", "tidewatch/cli.py", "tests/test_forecast.py"];
 
-const FILES: &[(&str, &str)] = &[
-    ("README.md", include_str!("sample/README.md")),
-    ("pyproject.toml", include_str!("sample/pyproject.toml")),
-    ("tests/__init__.py", include_str!("sample/tests/__init__.py")),
-    ("tests/test_forecast.py", include_str!("sample/tests/test_forecast.py")),
-    ("tests/test_harmonics.py", include_str!("sample/tests/test_harmonics.py")),
-    ("tidewatch/__init__.py", include_str!("sample/tidewatch/__init__.py")),
-    ("tidewatch/__main__.py", include_str!("sample/tidewatch/__main__.py")),
-    ("tidewatch/cli.py", include_str!("sample/tidewatch/cli.py")),
-    ("tidewatch/forecast.py", include_str!("sample/tidewatch/forecast.py")),
-    ("tidewatch/harmonics.py", include_str!("sample/tidewatch/harmonics.py")),
-    ("tidewatch/station.py", include_str!("sample/tidewatch/station.py")),
-    ("tidewatch/table.py", include_str!("sample/tidewatch/table.py")),
-];
+macro_rules! sample {
+    ($($path:literal,)+) => { &[$(($path, include_str!(concat!("sample/", $path)))),+] };
+}
 
 /// The files of the sample repository: path, relative to its root, with `/`, and text. Sorted by path.
 pub fn files() -> &'static [(&'static str, &'static str)] {
-    FILES
+    sample![
+        "README.md",
+        "pyproject.toml",
+        "tests/__init__.py",
+        "tests/test_forecast.py",
+        "tests/test_harmonics.py",
+        "tidewatch/__init__.py",
+        "tidewatch/__main__.py",
+        "tidewatch/cli.py",
+        "tidewatch/forecast.py",
+        "tidewatch/harmonics.py",
+        "tidewatch/station.py",
+        "tidewatch/table.py",
+    ]
 }
 
 /// Writes the files of the sample repository to `into`, which is created if it is missing.
@@ -40,19 +42,13 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
 /// A folder or file cannot be created; the message has its path. An existing file is an error, because the demo never
 /// overwrites files.
 pub fn unpack(into: &Path) -> io::Result<()> {
-    for (name, text) in FILES {
+    for (name, text) in files() {
         let path = into.join(name);
-        let written = write_new(&path, text);
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = folder.and_then(|()| File::create_new(&path)?.write_all(text.as_bytes()));
         written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
     }
     Ok(())
-}
-
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// The recorded replies, each with the words (in lower case) that a message must contain. They are tried in order; the last

@@ -1,7 +1,6 @@
 //! `rhumb apply`: applies a model's reply to files, without the app.
 
 use std::io::IsTerminal as _;
-
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};

@@ -2,10 +2,8 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
-
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
 

@@ -1,7 +1,6 @@
 //! `rhumb completions`: shell completions, made from the definition of the command line.
 
 use clap::Command;
-
 use super::{CompletionsArgs, print};
 use crate::error::UserError;
 

@@ -2,9 +2,7 @@
 
 use rhumb_session::SettingKind;
 use std::fmt::Write as _;
-
 use serde_json::{Value, json};
-
 use super::{ConfigArgs, advise, complain, print, print_json};
 use crate::config::{Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
 use crate::error::{ErrorKind, UserError};

@@ -1,7 +1,6 @@
 //! `rhumb doctor`: checks what the program needs on this machine.
 
 use serde_json::json;
-
 use super::{DoctorArgs, print, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};

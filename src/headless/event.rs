@@ -4,7 +4,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
 use rhumb_edit::{Outcome, Proposal, Status};
 use rhumb_llm::models::{Prices, Tokens};
 

@@ -2,9 +2,7 @@
 
 use std::io::{BufRead as _, Write as _};
 use std::sync::Mutex;
-
 use serde_json::{Value, json};
-
 use super::args::{IndexArgs, IndexCommandArg};
 use super::report::is_yes;
 use super::survey::surveyed;

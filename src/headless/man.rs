@@ -2,11 +2,9 @@
 
 use std::io;
 use std::path::Path;
-
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-
 use super::{ManArgs, complain, print};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;

@@ -1,7 +1,6 @@
 //! `rhumb map`: prints the ranked repo map.
 
 use serde_json::{Value, json};
-
 use super::args::{FormatArg, MapArgs, StyleArg};
 use super::survey::surveyed;
 use super::{complain, path_under, print, print_json};

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
-
 use serde_json::{Value, json};
-
 use crate::clock::today;
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-
 use rhumb_workspace::Root;
 
 /// The path under the root, with `/`, for a typed name: relative to the current folder if it exists there, else relative to the

@@ -2,9 +2,7 @@
 
 use rhumb_session::SessionLine;
 use std::path::Path;
-
 use serde_json::json;
-
 use super::args::{SessionsArgs, SessionsCommand};
 use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;

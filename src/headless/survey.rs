@@ -1,7 +1,6 @@
 //! The survey of a command, with the map store.
 
 use std::sync::atomic::AtomicBool;
-
 use super::complain;
 use crate::host::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;

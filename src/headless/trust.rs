@@ -1,7 +1,6 @@
 //! `rhumb trust`: shows, approves and revokes single values that settings files of a repository propose.
 
 use std::fmt::Write as _;
-
 use super::{TrustArgs, complain, print};
 use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};

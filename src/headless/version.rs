@@ -1,7 +1,6 @@
 //! `rhumb version`: the build of the program.
 
 use serde_json::json;
-
 use super::{VersionArgs, print, print_json};
 use crate::error::UserError;
 use crate::version::{self, Build, VERSION};

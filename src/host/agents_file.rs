@@ -2,7 +2,6 @@
 //! and its configuration of formatters and linters. No request is sent and no command is run.
 
 use serde_json::Value;
-
 use super::Host;
 use super::verify::usual_test_command;
 use rhumb_session::{EffectKind, Failure, Level, LookupResponse, RequestSpec, Response};

@@ -1,10 +1,8 @@
 //! Summarises long histories with the weak model, or the main model without one.
 
 use std::sync::Arc;
-
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::connect::unknown_note;
 use super::{Host, ModelClient, RequestEnv, connect_model};
 use rhumb_llm::Message;

@@ -2,7 +2,6 @@
 //! diff are attached as texts. Also counts the tokens of files.
 
 use std::sync::Arc;
-
 use super::{Host, RequestEnv, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_session::context::{AtTarget, at_target, fence_for};

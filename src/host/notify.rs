@@ -1,7 +1,6 @@
 //! `notify_cmd`: a command of the user that runs when the app needs their attention.
 
 use std::process::{Command, Stdio};
-
 use super::Host;
 use rhumb_session::{EffectKind, Failure, Response};
 

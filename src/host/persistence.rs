@@ -4,9 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-
 use tokio::sync::oneshot;
-
 use super::responses::Responder;
 use super::{Host, Shared, caught, lock};
 use crate::clock;

@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::sync::atomic::AtomicBool;
-
 use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposal};
 use rhumb_session::ChatFile;
 use rhumb_workspace::{ReadError, Root};

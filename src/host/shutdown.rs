@@ -1,9 +1,7 @@
 //! Ends a front end cleanly: a write that has begun is finished, everything is saved, and running commands are stopped.
 
 use std::time::Duration;
-
 use tokio::sync::mpsc;
-
 use super::{Host, HostMessage};
 use rhumb_session::{Effect, GitEffect, Response, Session};
 

@@ -9,19 +9,16 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use url::{Host, Url};
 
-use super::audio::Audio;
-use super::error::SpeechError;
+use super::SpeechError;
+use super::recorder::Audio;
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, redacted_url};
 use rhumb_text::sanitize;
 
-/// Timeout of the connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of the transcription: ten minutes of speech on a slow machine.
 const TIMEOUT: Duration = Duration::from_secs(300);
-/// Maximum size of a response in bytes.
 const MAX_RESPONSE_BYTES: usize = 1_000_000;
-/// Maximum length of an error message of the server, in characters.
 const MAX_ERROR_CHARS: usize = 300;
 /// Headers that may contain a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];

@@ -1,7 +1,6 @@
 //! Calibrations of token counts by provider, stored between runs.
 
 use std::path::{Path, PathBuf};
-
 use super::{read_small_file, replace_file};
 use rhumb_tokens::Calibration;
 

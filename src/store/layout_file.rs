@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
 use super::{read_small_file, replace_file};
 
 /// Maximum size of the file in bytes.

@@ -3,9 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::StoreError;
 use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
 use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};

@@ -5,9 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
-
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::StoreError;
 use super::database::make_folder;
 use super::map_files::{KnownFile, StoredSegment, Tree, read_counts, read_history, write_counts, write_history};

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
 use super::StoreError;
 use super::database::make_folder;
 

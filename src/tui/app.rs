@@ -1,32 +1,26 @@
 //! The state of the app between two frames: the session, the components, the focus and the overlays.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ratatui::layout::Rect;
 use rhumb_edit::review::HunkId;
-use rhumb_session::{ClipboardText, Connection, Effect, Entry, Session, SessionStart, SurveyState};
+use rhumb_session::{Session, SessionStart, SurveyState};
 
-use super::action::{Action, KeyMap, KeySequence, Pane, Scope};
-use super::attention::Attention;
 use super::chat_pane::ChatPane;
 use super::composer::{Completion, Composer};
 use super::context_pane::ContextPane;
-use super::hints::{Hint, Uptime};
-use super::layout_state::LayoutState;
+use super::hints::{Attention, Hint, Uptime};
+use super::layout::LayoutState;
 use super::map_pane::MapPane;
 use super::mouse::MouseState;
 use super::overlay::OverlayStack;
-use super::previews::Previews;
 use super::review_pane::ReviewPane;
 use super::theme::manager::{ThemeChoice, ThemeManager};
-use super::theme::{Theme, Themes};
-use super::view::ViewCache;
 use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
+use crate::tui::prelude::*;
 
-pub use super::review_pane::edit::{DraftPart, ReviewDraft};
+pub use super::review_pane::edit::ReviewDraft;
 
 /// A task of the event loop.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,29 +46,24 @@ pub enum Task {
 /// What the external editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Editing {
-    /// The draft in the composer.
     Message(String),
-    /// A file of the repository.
     File {
         /// Relative to the repository.
         path: String,
         /// 1-based.
         line: usize,
     },
-    /// A text of the review.
     Review(Box<ReviewDraft>),
 }
 
 /// The item under the cursor of the review pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewItem {
-    /// The heading of a file.
     File(usize),
     /// A hunk: its heading, or one of its context lines.
     Hunk(HunkId),
     /// A line of a hunk, 0-based, removed lines first.
     Line(HunkId, usize),
-    /// An unplaced edit.
     Refused(usize),
 }
 
@@ -98,22 +87,17 @@ pub struct App {
     pub context: ContextPane,
     /// The review pane.
     pub review: ReviewPane,
-    /// The themes, and the one in use.
-    pub themes: ThemeManager,
+    pub(crate) themes: ThemeManager,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
-    /// The keys of every action.
-    pub keys: KeyMap,
+    pub(crate) keys: KeyMap,
     pub(super) sequence: KeySequence,
-    /// Files that were read for previews.
-    pub previews: Previews,
-    /// The repository and the terminal in which the app runs.
-    pub environment: Environment,
-    /// The layout of the panes.
+    pub(crate) previews: Previews,
+    pub(crate) environment: Environment,
+    /// The panes on the screen, and the layout that the user chose.
     pub layout: LayoutState,
     pub(super) mouse: MouseState,
-    /// The time since the start.
-    pub uptime: Uptime,
+    pub(crate) uptime: Uptime,
     /// The hint about the last key, in the status line.
     pub hint: Hint,
     pub(super) attention: Attention,
@@ -122,7 +106,6 @@ pub struct App {
 /// The repository and the terminal in which the app runs, and the settings that were changed in it.
 #[derive(Debug, Default)]
 pub struct Environment {
-    /// The root of the repository, as shown in the status line.
     pub root: String,
     /// The path of the root. Empty if unknown.
     pub folder: PathBuf,
@@ -134,8 +117,7 @@ pub struct Environment {
 
 impl App {
     /// Returns a new app and its first tasks.
-    pub fn start(session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
-        let mut session = session;
+    pub fn start(mut session: Session, effects: Vec<Effect>, theme: Theme, root: String) -> (Self, Vec<Task>) {
         session.set_theme_names(Theme::builtin_names().map(str::to_owned).collect());
         let settings = SETTINGS.iter().map(|setting| (setting.name.to_owned(), setting.help.to_owned()));
         session.set_setting_names(settings.collect());
@@ -166,7 +148,7 @@ impl App {
 
     /// The theme in use.
     pub fn theme(&self) -> &Theme {
-        self.themes.current()
+        &self.themes.current
     }
 
     /// Whether the review contains hunks to decide or messages to show.
@@ -192,10 +174,10 @@ impl App {
     pub fn lay_out(&mut self, screen: Rect) {
         let areas = layout::places(screen, &self.layout_request());
         let review = areas.as_ref().and_then(|areas| areas.of(Pane::Review));
-        self.layout.set_places((screen.width, screen.height), areas);
+        (self.layout.screen, self.layout.places) = ((screen.width, screen.height), areas.unwrap_or_default());
         self.lay_out_review(review);
         if let Some(overlay) = self.overlays.top_mut() {
-            overlay.fit(screen, self.themes.current(), &self.previews);
+            overlay.fit(screen, &self.themes.current, &self.previews);
         }
     }
 
@@ -203,10 +185,10 @@ impl App {
     pub fn drawn(&mut self, cache: &ViewCache) {
         self.mouse.drawn(cache);
         self.map.set_height(cache.heights[0]);
-        self.context.set_height(cache.heights[1]);
+        self.context.window.set_height(cache.heights[1]);
         self.chat.drawn(cache);
         let rows = if self.focus == Pane::Review { self.review.height() } else { cache.chat.height };
-        self.layout.set_page_rows(rows.saturating_sub(1).max(1));
+        self.layout.page_rows = rows.saturating_sub(1).max(1);
     }
 
     /// Whether an action is available. The command bar omits the others.
@@ -225,19 +207,19 @@ impl App {
             Action::ViewLog => !self.session.processes().logs.is_empty(),
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
-            Action::ScrollDown => self.focus == Pane::Chat && self.chat.lines_below() > 0,
+            Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,
             Action::ToggleThoughts => self.session.transcript().iter().any(has_thoughts),
-            Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.is_reading(),
-            Action::ScrollToEnd => self.chat.lines_below() > 0,
-            Action::NextMatch | Action::PreviousMatch => self.chat.is_searching(),
-            Action::NextLink | Action::PreviousLink => self.chat.has_citations(),
+            Action::ReadTranscript => !self.session.transcript().is_empty() && !self.chat.reading.on,
+            Action::ScrollToEnd => self.chat.from_bottom > 0,
+            Action::NextMatch | Action::PreviousMatch => self.chat.reading.search.is_some(),
+            Action::NextLink | Action::PreviousLink => self.chat.citing.any(),
             Action::SendQueued => {
                 let waits = self.session.turn().is_some() || self.session.is_compacting();
                 !waits && !self.session.queue().waiting().is_empty()
             }
             Action::DropPassages => self.session.kept_passages().is_some(),
             Action::TakeBackQueued => !self.session.queue().waiting().is_empty(),
-            Action::Zoom | Action::ZoomHere => self.layout.is_zoomed(),
+            Action::Zoom | Action::ZoomHere => self.layout.zoomed,
             Action::FindServers | Action::CopyPrompt | Action::PasteReply => {
                 *self.session.connection() == Connection::None
             }
@@ -266,25 +248,18 @@ pub(super) fn run(effects: Vec<Effect>) -> Vec<Task> {
 
 /// The initial values of the app.
 pub struct Start {
-    /// The initial values of the session.
     pub session: SessionStart,
-    /// The initial theme.
     pub theme: Theme,
-    /// The available themes.
-    pub themes: Themes,
+    pub(crate) themes: Themes,
     /// The themes that the user chose, by background.
     pub theme_choice: ThemeChoice,
-    /// The folder of the user's themes.
     pub themes_folder: Option<PathBuf>,
-    /// The display settings.
     pub display: DisplaySettings,
     /// The file that stores the layout. `None` if it is not stored.
     pub layout_file: Option<LayoutFile>,
-    /// How the user is notified of the end of a turn.
     pub notify: Notify,
     /// Whether a command of the user notifies instead.
     pub notify_by_command: bool,
-    /// Whether this is the user's first start.
     pub is_first: bool,
     /// Panics after the first frame, to test that the terminal is restored.
     pub test_panic: bool,
@@ -300,7 +275,7 @@ pub(super) fn begin(start: &Start) -> (App, Vec<Task>) {
     app.display.layout = app.layout.restore(kept, start.display.layout);
     let light = terminal::light_background(|name| std::env::var(name).ok());
     app.set_themes(start.themes.clone(), start.theme_choice.clone(), light);
-    app.chat.set_welcome(start.is_first);
+    app.chat.welcome = start.is_first;
     app.keys = KeyMap::with(&start.display.keys).0;
     app.composer.invite(app.keys.first(Action::Help));
     app.environment.folder.clone_from(&start.session.folder);

@@ -1,15 +1,9 @@
 //! Syntax colours, computed off the draw path: a frame requests them, and draws plain text until they arrive.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use ratatui::style::Style;
 use rhumb_syntax::{Highlight, Span, highlight, highlight_lang};
-use rhumb_text::{lines, sanitize, width};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::theme::{Role, Theme};
-use super::widget::styled::StyledText;
+use crate::tui::prelude::*;
 
 /// The colours of a text: the spans of each line.
 pub type Colors = Arc<Vec<Vec<Span>>>;
@@ -17,9 +11,7 @@ pub type Colors = Arc<Vec<Vec<Span>>>;
 /// How the language of a text is determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language<'a> {
-    /// By the path of the file.
     Path(&'a str),
-    /// By the word after a Markdown fence.
     Fence(&'a str),
 }
 
@@ -32,7 +24,6 @@ pub struct ColoringJob {
     source: Arc<str>,
 }
 
-/// A text that was coloured.
 #[derive(Debug, Clone)]
 pub struct Colored {
     key: u64,
@@ -204,12 +195,10 @@ pub struct CodeBlocks<'a> {
     ask: bool,
     /// Keys of the colours that the lines show.
     pub shown: Vec<u64>,
-    /// Keys of the missing colours.
     pub missing: Vec<u64>,
 }
 
 impl<'a> CodeBlocks<'a> {
-    /// Starts a rendering. With `ask`, missing colours are requested.
     pub fn new(coloring: &'a mut Coloring, ask: bool) -> Self {
         Self { coloring, ask, shown: Vec::new(), missing: Vec::new() }
     }

@@ -3,26 +3,13 @@
 //! request up to there. The last rows show the cost of the request and the saving without the chunk under the cursor; the
 //! first rows show which parts must be dropped if the request is too large.
 
-use std::collections::BTreeSet;
-
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_llm::models::{Dollars, Tokens};
-use rhumb_session::context::{Omission, Prompt, PromptSecret, Section, SectionKind, SentChunk};
-use rhumb_session::{Command, PassageCommand};
-use rhumb_text::{sanitize, width};
+use rhumb_session::PassageCommand;
+use rhumb_session::context::{Prompt, PromptSecret, Section, SectionKind, SentChunk};
 
-use super::action::{Action, Pane, Scope};
-use super::app::{App, Editing, Task, run};
-use super::mouse::Hit;
 use super::overlay::{Place, SectionView};
-use super::theme::Role;
-use super::view::{ViewCache, pane_block, under_cursor};
 use super::widget::meter;
-use super::widget::styled::{cells, clipped, spread};
-use crate::tui::widget::list_window::ListWindow;
+use crate::tui::prelude::*;
 
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
@@ -40,24 +27,10 @@ const MIN_COST_ROWS: u16 = 3;
 
 #[derive(Debug, Default)]
 pub struct ContextPane {
-    window: ListWindow,
+    pub window: ListWindow,
     order: RequestSpec,
     /// Whether each passage has a row.
-    passages_open: bool,
-}
-
-impl ContextPane {
-    pub fn window(&self) -> ListWindow {
-        self.window
-    }
-
-    pub fn passages_open(&self) -> bool {
-        self.passages_open
-    }
-
-    pub fn set_height(&mut self, height: usize) {
-        self.window.set_height(height);
-    }
+    pub passages_open: bool,
 }
 
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
@@ -84,7 +57,8 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     .areas(inner);
     frame.render_widget(Paragraph::new(over), banner);
     draw_list(app, cache, frame, list, prompt);
-    let left_out = prompt.omitted.iter().map(|each| trimmed_line(app, each, trimmed.width));
+    let warning = app.theme().style(Role::Warning);
+    let left_out = prompt.omitted.iter().map(|each| clipped(&format!("✂ {each}"), trimmed.width, warning));
     frame.render_widget(Paragraph::new(left_out.collect::<Vec<_>>()), trimmed);
     if let Some(text) = saving {
         frame.render_widget(clipped(&text, saved.width, app.theme().style(Role::Accent)), saved);
@@ -111,29 +85,16 @@ fn note(app: &App, prompt: &Prompt) -> String {
 
 fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect, prompt: &Prompt) {
     cache.heights[1] = usize::from(area.height);
-    let mut window = app.context.window;
-    window.set_height(usize::from(area.height));
     let rows = rows(prompt, app.context.order, app.context.passages_open);
     let to_go = to_go(prompt);
-    let mut lines = Vec::new();
-    for (at, y) in window.visible().zip(area.y..) {
-        let line = match rows.get(at) {
-            Some(ContextRow::Chunk(place)) => match prompt.sections.get(*place) {
-                Some(chunk) => part_line(app, (*place, chunk), prompt, to_go.contains(place), area.width),
-                None => continue,
-            },
-            Some(ContextRow::Passage(place)) => match prompt.passages.get(*place) {
-                Some(passage) => passage_line(app, passage, prompt, area.width),
-                None => continue,
-            },
-            Some(ContextRow::Kind(kind, count, tokens)) => kind_line(app, (kind, *count, *tokens), prompt, area.width),
-            None => continue,
-        };
-        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Context, at));
-        let chosen = window.selected() == Some(at) && app.focus == Pane::Context;
-        lines.push(if chosen { under_cursor(line, area.width, app.theme()) } else { line });
-    }
-    frame.render_widget(Paragraph::new(lines), area);
+    draw_rows(app, cache, frame, (Pane::Context, area), app.context.window, |at, _| match *rows.get(at)? {
+        ContextRow::Chunk(place) => {
+            let chunk = prompt.sections.get(place)?;
+            Some(part_line(app, (place, chunk), prompt, to_go.contains(&place), area.width))
+        }
+        ContextRow::Passage(place) => Some(passage_line(app, prompt.passages.get(place)?, prompt, area.width)),
+        ContextRow::Kind(kind, count, tokens) => Some(kind_line(app, (kind, count, tokens), prompt, area.width)),
+    });
 }
 
 /// The largest files that must be dropped for the request to fit.
@@ -152,7 +113,7 @@ fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
 }
 
 /// The excess and what to do about it. Empty while the request fits.
-fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Vec<Line<'static>> {
+fn too_much(app: &App, prompt: &Prompt, area: Rect) -> Lines {
     if prompt.excess() == 0 || area.height < MIN_BANNER_ROWS {
         return Vec::new();
     }
@@ -255,7 +216,6 @@ fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go
     spread(vec![mark, Span::styled(title, theme.style(role))], weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
 
-/// The number of keys in a chunk, and whether they are masked.
 fn keys_note(secrets: &[&PromptSecret]) -> String {
     let does = if secrets.iter().all(|secret| secret.masked) { "masked" } else { "sent" };
     match secrets.len() {
@@ -290,11 +250,8 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
     let share = tokens as f64 / prompt.tokens.max(1) as f64;
     let gauge = if usize::from(columns) < MIN_GAUGE_COLUMNS { 0 } else { PART_GAUGE };
     let filled = ((share * gauge as f64).round() as usize).min(gauge);
-    [
-        Span::styled("▮".repeat(filled), theme.style(level)),
-        Span::styled("▯".repeat(gauge - filled), theme.style(Role::MeterEmpty)),
-        Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted)),
-    ]
+    let [full, empty] = meter::gauge(filled, gauge, level, theme);
+    [full, empty, Span::styled(format!("{dot}{:>5}", meter::tokens(tokens as u64)), theme.style(Role::Muted))]
 }
 
 /// The columns for a title between its mark and the part at the right.
@@ -303,17 +260,13 @@ fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
     usize::from(columns).saturating_sub(used + 4)
 }
 
-fn trimmed_line(app: &App, trimmed: &Omission, columns: u16) -> Line<'static> {
-    clipped(&format!("✂ {trimmed}"), columns, app.theme().style(Role::Warning))
-}
-
 fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
     // The answer needs its share of the window too.
     let window = prompt.window.max_input() as u64;
     let assumed = if prompt.window.known { "" } else { " assumed" };
-    let bare = meter::line(prompt.tokens as u64, window, 0, false, app.theme()).width() + assumed.len();
+    let bare = meter::line(prompt.tokens as u64, window, 0, app.theme()).width() + assumed.len();
     let cells = columns.saturating_sub(u16::try_from(bare).unwrap_or(0)).max(2);
-    let mut line = meter::line(prompt.tokens as u64, window, cells, false, app.theme());
+    let mut line = meter::line(prompt.tokens as u64, window, cells, app.theme());
     line.push_span(Span::styled(assumed, app.theme().style(Role::Muted)));
     line
 }
@@ -323,7 +276,6 @@ pub enum RequestSpec {
     #[default]
     AsSent,
     BySize,
-    /// By kind, each with its sum.
     ByKind,
 }
 
@@ -398,7 +350,6 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     kinds.into_iter().flat_map(row).collect()
 }
 
-/// The heading of a chunk's kind.
 fn kind(kind: &SectionKind) -> &'static str {
     match kind {
         SectionKind::System | SectionKind::Examples | SectionKind::Reminder => "instructions",
@@ -422,7 +373,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
         let saves = weighs(app, prompt, passage.tokens);
         return Some(format!("{view} shows it, {drop} drops it: saves {saves}{}", uncached(prompt, place)));
     }
-    let saves = saves(app, prompt, chunk);
+    let saves = format!("saves {}", weighs(app, prompt, chunk.tokens));
     let text = match &chunk.kind {
         SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_) | SectionKind::Image(_) => {
             format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
@@ -444,11 +395,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     Some(text)
 }
 
-/// `saves 511 tokens, 12 % of all, $0.0013`
-fn saves(app: &App, prompt: &Prompt, chunk: &Section) -> String {
-    format!("saves {}", weighs(app, prompt, chunk.tokens))
-}
-
+/// `511 tokens, 12 % of all, $0.0013`
 fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
     let share = tokens as f64 * 100.0 / prompt.tokens.max(1) as f64;
     let price = app.session.price_of(tokens as u64).filter(|price| *price > Dollars::ZERO);
@@ -471,7 +418,6 @@ impl App {
         self.session.view().map(|view| &*view.prompt)
     }
 
-    /// Updates the number of rows.
     pub(crate) fn settle_context(&mut self) {
         let rows = self.prompt().map_or(0, |prompt| rows(prompt, self.context.order, self.context.passages_open).len());
         self.context.window.set_len(rows);
@@ -499,12 +445,10 @@ impl App {
         }
     }
 
-    /// Whether the cursor is on the chunk of passages.
     fn on_passages(&self) -> bool {
         matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
     }
 
-    /// The file under the cursor.
     fn context_file(&self) -> Option<String> {
         let part = self.prompt()?.sections.get(self.context_place()?)?;
         part.kind.path().map(str::to_owned)
@@ -527,7 +471,6 @@ impl App {
         }
     }
 
-    /// The reason why an action of the context pane is unavailable.
     pub(crate) fn why_not_context(&self, action: Action) -> Option<&'static str> {
         match action {
             Action::ContextAdd => None,
@@ -586,7 +529,6 @@ impl App {
         }
     }
 
-    /// Sorts the chunks in the next order.
     fn sort_context(&mut self) {
         let title = self.context_title();
         self.context.order = self.context.order.next();
@@ -594,7 +536,6 @@ impl App {
         self.hint.set(format!("the parts of the request {}", self.context.order.title()));
     }
 
-    /// Unfolds or folds the passages.
     fn fold_passages(&mut self) {
         let title = self.context_title();
         self.context.passages_open = !self.context.passages_open;
@@ -606,11 +547,9 @@ impl App {
         let Some((prompt, ContextRow::Passage(here))) = self.prompt().zip(self.context_row()) else {
             return Vec::new();
         };
-        let place = |passage: &SentChunk| Place {
-            path: passage.location.path.clone(),
-            line: Some(passage.location.line),
-            end: Some(passage.location.end_line),
-            name: passage.location.anchor.as_ref().map_or_else(String::new, |anchor| anchor.symbol.clone()),
+        let place = |SentChunk { location, .. }: &SentChunk| {
+            let name = location.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
+            Place { end: Some(location.end_line), ..Place::at(&location.path, Some(location.line), name) }
         };
         let mut places: Vec<Place> = prompt.passages.iter().map(place).collect();
         places.rotate_left(here.min(prompt.passages.len()));
@@ -643,13 +582,8 @@ impl App {
         self.context.window.select(row);
         if double { self.act_on_context(Action::ContextView).unwrap_or_default() } else { Vec::new() }
     }
-
-    pub(super) fn wheel_in_context(&mut self, by: isize) {
-        self.context.window.scroll(by);
-    }
 }
 
-/// The index of the chunk of passages.
 fn passages_chunk(prompt: &Prompt) -> Option<usize> {
     prompt.sections.iter().position(|chunk| chunk.kind == SectionKind::Passages)
 }

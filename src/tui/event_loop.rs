@@ -3,27 +3,26 @@
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::Duration;
 
 use crossterm::event::Event;
-use rhumb_session::{ClipboardText, Effect, Response};
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::app::{App, Editing, Start, Task, begin};
+use super::app::{Start, begin};
 use super::coloring::Colored;
-use super::terminal::background::BackgroundQuery;
-use super::terminal::input::{Input, TerminalInput};
-use super::terminal::{Guard, Screen, background};
-use super::theme::Themes;
-use super::view::ViewCache;
+use super::terminal::input::{BackgroundQuery, Input, TerminalInput};
+use super::terminal::{Guard, Screen, input};
+use super::theme::manager;
 use super::widget::picker::Ranked;
-use super::{attention, status_line, terminal, theme, view};
+use super::{hints, status_line, terminal, view};
 use crate::config::Notify;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
 use crate::store::LayoutFile;
+use crate::tui::prelude::*;
+
+type Reports = mpsc::Receiver<HostMessage>;
 
 /// Reports that are handled before the keyboard is polled again.
 const MAX_REPORTS_PER_TURN: usize = 64;
@@ -34,17 +33,12 @@ const MAX_EVENTS_PER_FRAME: usize = 64;
 /// How the app ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AppExit {
-    /// The process's exit code.
     pub code: u8,
     /// Written to the terminal after the screen is restored.
     pub farewell: String,
 }
 
 /// Runs the app until the user exits.
-///
-/// # Errors
-///
-/// There is no terminal, or it was closed.
 pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host) -> io::Result<AppExit> {
     // Before the terminal is initialized: a signal in between would end the program without restoring it.
     let mut signals = Signals::for_screen(terminal::give_back)?;
@@ -80,14 +74,14 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
         resized: false,
     };
     let mut code = event_loop.perform(tasks, &mut screen)?;
-    let _watch = start.themes_folder.clone().map(|folder| theme::watch::follow(folder, event_loop.themes.0.clone()));
+    let _watch = start.themes_folder.clone().map(|folder| manager::follow(folder, event_loop.themes.0.clone()));
     event_loop.query_background();
     let mut input = Input::open()?;
     let mut pace = Pace::new(Instant::now());
     // When to save: a fixed time after the first change, regardless of further changes.
     let mut keep_at: Option<Instant> = None;
     while code.is_none() {
-        event_loop.app.uptime.set(began.elapsed());
+        event_loop.app.uptime.now = began.elapsed();
         if event_loop.app.expire_hint() {
             pace.changed();
         }
@@ -128,7 +122,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
             },
             terminal_input = input.next() => match terminal_input {
                 Ok(terminal_input) => {
-                    event_loop.app.uptime.set(began.elapsed());
+                    event_loop.app.uptime.now = began.elapsed();
                     let by_user = matches!(terminal_input, TerminalInput::Event(Event::Key(_) | Event::Mouse(_) | Event::Paste(_)));
                     code = event_loop.handle_inputs(terminal_input, &mut input, &mut screen)?;
                     if by_user { pace.answer(Instant::now()) } else { pace.changed() }
@@ -165,7 +159,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
                 event_loop.app.themes_changed(themes);
                 pace.changed();
             }
-            () = sleep_until(pace.next()), if pace.is_waiting() => {}
+            () = sleep_until(pace.next()), if pace.dirty => {}
             () = sleep_until(next_turn), if event_loop.app.shows_spinner() => pace.changed(),
             () = sleep_until(keep_at.unwrap_or(pace.next())), if keep_at.is_some() => {}
             () = sleep_until(hint_ends.unwrap_or(pace.next())), if hint_ends.is_some() => {}
@@ -176,7 +170,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
     event_loop.finish_write(&mut incoming, &mut screen).await?;
     drop(guard);
     event_loop.save_layout();
-    let is_kept = event_loop.finish_saving(&mut incoming).await;
+    let is_kept = event_loop.host.finish_saving(&mut event_loop.app.session, &mut incoming).await;
     let resume = &start.session.resume_command;
     let farewell = if resume.is_empty() { String::new() } else { event_loop.app.session.farewell(is_kept, resume) };
     Ok(AppExit { code: code.unwrap_or(0), farewell })
@@ -199,7 +193,6 @@ struct EventLoop {
     notify: Notify,
     by_command: bool,
     layout_file: Option<LayoutFile>,
-    /// The pending request for the external editor.
     to_edit: Option<Editing>,
     /// The size of the terminal has changed since the last frame, even if it has changed back.
     resized: bool,
@@ -208,7 +201,7 @@ struct EventLoop {
 impl EventLoop {
     /// Queries whether the background is light, if the theme depends on it and the terminal supports the query.
     fn query_background(&mut self) {
-        if self.app.needs_background() && background::can_be_asked(|name| std::env::var(name).ok()) {
+        if self.app.needs_background() && input::can_be_asked(|name| std::env::var(name).ok()) {
             self.background.ask();
         }
     }
@@ -299,7 +292,7 @@ impl EventLoop {
                 Task::Notify(text) if self.by_command => {
                     self.host.execute(Effect::Notify(text));
                 }
-                Task::Notify(text) => attention::by_terminal(self.notify, &text),
+                Task::Notify(text) => hints::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
                     tokio::task::spawn_blocking(move || {
@@ -330,17 +323,8 @@ impl EventLoop {
         self.host.save_changes(&mut self.app.session);
     }
 
-    /// Saves pending changes and waits for the result. Returns false after a timeout.
-    async fn finish_saving(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) -> bool {
-        self.host.finish_saving(&mut self.app.session, incoming).await
-    }
-
     /// Waits for a write that has begun, so that it is not left half done.
-    async fn finish_write(
-        &mut self,
-        incoming: &mut mpsc::Receiver<HostMessage>,
-        screen: &mut Screen,
-    ) -> io::Result<()> {
+    async fn finish_write(&mut self, incoming: &mut Reports, screen: &mut Screen) -> io::Result<()> {
         if !is_writing(&self.app.session) {
             return Ok(());
         }
@@ -362,7 +346,7 @@ impl EventLoop {
         what: &Editing,
         start: &Start,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<HostMessage>,
+        incoming: &mut Reports,
         screen: &mut Screen,
     ) -> io::Result<Option<u8>> {
         let editor = named_editor(start.session.editor.as_deref(), |name| std::env::var(name).ok());
@@ -393,32 +377,32 @@ impl EventLoop {
         &mut self,
         mut child: tokio::process::Child,
         signals: &mut Signals,
-        incoming: &mut mpsc::Receiver<HostMessage>,
+        incoming: &mut Reports,
         later: &mut Vec<Task>,
     ) -> (io::Result<ExitStatus>, Option<u8>) {
         loop {
             tokio::select! {
-                status = child.wait() => return (status, None),
-                signal = signals.next() => match signal {
-                    // Keys and sizes of the terminal are meant for the editor.
-                    Signal::Fatal(SIGINT | SIGQUIT) | Signal::Continued | Signal::Resized => {}
-                    Signal::Stop => terminal::stop(),
-                    Signal::Fatal(number) => {
-                        let _ = child.start_kill();
-                        return (child.wait().await, Some(128 + number));
-                    }
-                },
-                Some(message) = incoming.recv() => {
-                    for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
-                        match task {
-                            Task::Run(effect) => {
-                    self.host.execute(effect);
-                }
-                            task => later.push(task),
+                            status = child.wait() => return (status, None),
+                            signal = signals.next() => match signal {
+                                // Keys and sizes of the terminal are meant for the editor.
+                                Signal::Fatal(SIGINT | SIGQUIT) | Signal::Continued | Signal::Resized => {}
+                                Signal::Stop => terminal::stop(),
+                                Signal::Fatal(number) => {
+                                    let _ = child.start_kill();
+                                    return (child.wait().await, Some(128 + number));
+                                }
+                            },
+                            Some(message) = incoming.recv() => {
+                                for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
+                                    match task {
+                                        Task::Run(effect) => {
+             self.host.execute(effect);
+            },
+                                        task => later.push(task),
+                                    }
+                                }
+                            }
                         }
-                    }
-                }
-            }
         }
     }
 }
@@ -469,20 +453,12 @@ impl Pace {
         (self.dirty, self.next) = (false, now + FRAME);
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        self.dirty
-    }
-
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 }
 
 /// Prepares a text or a file for the external editor.
-///
-/// # Errors
-///
-/// A temporary file cannot be created.
 pub(super) fn sheet(what: &Editing, editor: Option<String>) -> io::Result<EditorSession> {
     match what {
         Editing::Message(text) => EditorSession::for_text("message.md", text, 1, editor),
@@ -515,7 +491,7 @@ mod tests {
         let mut pace = Pace::new(now);
         pace.drawn(now);
         pace.changed();
-        assert!(!pace.is_due(now + FRAME / 2) && pace.is_waiting());
+        assert!(!pace.is_due(now + FRAME / 2) && pace.dirty);
         assert!(pace.is_due(pace.next()));
     }
 

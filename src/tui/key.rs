@@ -1,6 +1,8 @@
 //! Keys by name: `q`, `Ctrl-c`, `Alt-Enter`, `F1`. The key table, the help and the tests use these names.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::KeyEventKind;
+
+pub(super) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Whether a key event is processed: it is a press, without a modifier of the desktop. A terminal with the keyboard protocol
 /// of kitty reports those too: the `c` of Cmd-c must not be typed.
@@ -35,7 +37,7 @@ pub fn name(key: KeyEvent) -> String {
     prefix + &base
 }
 
-const NAMED: [(KeyCode, &str); 13] = [
+pub(super) const NAMED: [(KeyCode, &str); 13] = [
     (KeyCode::Enter, "Enter"),
     (KeyCode::Esc, "Esc"),
     (KeyCode::Tab, "Tab"),

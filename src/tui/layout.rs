@@ -1,15 +1,12 @@
-//! The layout of the panes on a screen of a given size, and the borders between them that can be moved. No I/O.
+//! The layout of the panes on a screen of a given size, the borders between them that can be moved, zoom, and the chosen
+//! layout.
 
-use std::collections::BTreeMap;
-
-use ratatui::layout::{Constraint, Layout, Position, Rect};
-
-use super::action::Pane;
 use crate::config::LayoutChoice;
+use crate::store::{ChosenLayout, SavedLayout};
+use crate::tui::prelude::*;
 
 /// Smallest screen that can show a pane.
 pub const MIN_WIDTH: u16 = 40;
-/// Smallest screen that can show a pane.
 pub const MIN_HEIGHT: u16 = 10;
 
 /// Minimum size for three columns. The column of the chat is then still wide enough for its lines.
@@ -33,7 +30,6 @@ pub struct LayoutRequest<'a> {
     pub borders: &'a Borders,
 }
 
-/// The areas of a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
     pub panes: Vec<(Pane, Rect)>,
@@ -51,7 +47,6 @@ pub struct Border {
     pub whole: Rect,
     /// The size of the first part.
     pub at: u16,
-    /// The minimum and maximum of `at`.
     pub range: (u16, u16),
 }
 
@@ -109,11 +104,12 @@ pub fn places(screen: Rect, request: &LayoutRequest<'_>) -> Option<Places> {
     let (root, whole) = arrangement(screen, request);
     let mut places = Places::default();
     let body = if whole {
-        let [body, status] = rows(screen, [Constraint::Fill(1), Constraint::Length(1)]);
+        let [body, status] = Layout::vertical([Constraint::Fill(1), Constraint::Length(1)]).areas(screen);
         places.status = status;
         body
     } else {
-        let [tabs, body, status] = rows(screen, [Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]);
+        let [tabs, body, status] =
+            Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)]).areas(screen);
         (places.tabs, places.status) = (Some(tabs), status);
         body
     };
@@ -133,9 +129,7 @@ fn arrangement(screen: Rect, request: &LayoutRequest<'_>) -> (Node, bool) {
         LayoutChoice::Columns if fits(MEDIUM_SCREEN) => (columns(request.reviewing), true),
         LayoutChoice::Rows if fits(MEDIUM_SCREEN) => (in_rows(request.reviewing), true),
         LayoutChoice::Auto if fits(MEDIUM_SCREEN) => (stack(request.focus, request.reviewing), false),
-        LayoutChoice::Auto | LayoutChoice::Columns | LayoutChoice::Rows | LayoutChoice::Single => {
-            (Node::Pane(request.focus), false)
-        }
+        _ => (Node::Pane(request.focus), false),
     }
 }
 
@@ -221,7 +215,6 @@ fn above(name: &'static str, share: Share, first: Node, second: Node) -> Node {
     Node::Split(Box::new(Split { name, beside: false, share, parts: [first, second], least_columns: 0 }))
 }
 
-/// Minimum width of a usable pane.
 const MIN_PANE_COLUMNS: u16 = 20;
 
 impl Node {
@@ -232,7 +225,6 @@ impl Node {
         }
     }
 
-    /// The minimum columns or rows.
     fn least(&self, columns: bool) -> u16 {
         match self {
             Self::Pane(_) if columns => MIN_PANE_COLUMNS,
@@ -289,9 +281,149 @@ impl Split {
     }
 }
 
-fn rows<const N: usize>(area: Rect, sizes: [Constraint; N]) -> [Rect; N] {
-    Layout::vertical(sizes).areas(area)
+#[derive(Debug, Default)]
+pub struct LayoutState {
+    /// Empty if the screen is too small.
+    pub places: Places,
+    pub(super) screen: (u16, u16),
+    /// Rows by which a page key scrolls the pane with the focus; 0 before the first frame.
+    pub(super) page_rows: usize,
+    pub(super) zoomed: bool,
+    pub(super) borders: Borders,
+    configured: LayoutChoice,
+    chosen: Option<LayoutChoice>,
+    /// Whether the arrangement changed since the last save.
+    changed: bool,
 }
+
+impl LayoutState {
+    /// Ten before the first frame.
+    pub(super) fn page_rows(&self) -> usize {
+        if self.page_rows == 0 { 10 } else { self.page_rows }
+    }
+
+    /// Restores the saved arrangement. Returns the layout to begin with; `configured` is that of the settings.
+    pub(super) fn restore(&mut self, saved: SavedLayout, configured: LayoutChoice) -> LayoutChoice {
+        let own = saved.layout.filter(|layout| LayoutChoice::named(&layout.instead_of) == Some(configured));
+        (self.borders, self.configured) = (saved.borders, configured);
+        self.chosen = own.and_then(|layout| LayoutChoice::named(&layout.chosen));
+        self.chosen.unwrap_or(configured)
+    }
+
+    fn choose(&mut self, layout: LayoutChoice) {
+        self.chosen = Some(layout).filter(|layout| *layout != self.configured);
+        (self.changed, self.zoomed) = (true, false);
+    }
+
+    /// Returns the arrangement if it changed since the last call.
+    pub(super) fn take_changes(&mut self) -> Option<SavedLayout> {
+        let name = |layout: LayoutChoice| layout.name().to_owned();
+        let layout = self.chosen.map(|chosen| ChosenLayout { chosen: name(chosen), instead_of: name(self.configured) });
+        std::mem::take(&mut self.changed).then(|| SavedLayout { borders: self.borders.clone(), layout })
+    }
+
+    /// Moves a border; `share` is in thousandths of the space of both parts.
+    pub(super) fn move_border(&mut self, name: &str, share: u16) {
+        if self.borders.insert(name.to_owned(), share) != Some(share) {
+            self.changed = true;
+        }
+    }
+
+    pub(super) fn reset_border(&mut self, border: &Border) {
+        self.changed |= self.borders.remove(border.name).is_some();
+    }
+}
+
+impl App {
+    pub(super) fn layout_request(&self) -> LayoutRequest<'_> {
+        LayoutRequest {
+            focus: self.focus,
+            reviewing: self.reviewing(),
+            layout: self.display.layout,
+            zoomed: self.layout.zoomed,
+            borders: &self.layout.borders,
+        }
+    }
+
+    /// Whether the pane fills the screen without being zoomed.
+    pub(crate) fn is_alone(&self) -> bool {
+        !self.layout.zoomed && self.layout.places.panes.len() == 1
+    }
+
+    /// Zooms the pane with the focus, or shows all panes again.
+    pub(crate) fn zoom(&mut self) {
+        if self.is_alone() {
+            return self.hint.set("the pane already has the whole screen");
+        }
+        self.layout.zoomed = !self.layout.zoomed;
+        if self.layout.zoomed {
+            self.hint.set(format!(
+                "{} fills the screen; {} shows all panes again",
+                self.focus.title(),
+                self.zoom_key()
+            ));
+        }
+    }
+
+    pub(crate) fn zoom_key(&self) -> &str {
+        self.keys.first(Action::Zoom)
+    }
+
+    pub(crate) fn next_layout(&mut self) {
+        let mut round = LayoutChoice::ALL.into_iter().cycle().skip_while(|layout| *layout != self.display.layout);
+        let next = round.nth(1).unwrap_or_default();
+        self.display.layout = next;
+        self.layout.choose(next);
+        let (columns, rows) = self.layout.screen;
+        let small = matches!(next, LayoutChoice::Columns | LayoutChoice::Rows) && (columns < 80 || rows < 24);
+        let why = if small { ": one pane at a time, the screen is small" } else { "" };
+        self.hint.set(format!("layout: {}{why}", next.name()));
+    }
+
+    /// Moves the nearest border that can still be moved, so that the pane grows or shrinks.
+    pub(crate) fn grow(&mut self, by: i32) {
+        let Some(area) = self.layout.places.of(self.focus) else { return };
+        if self.layout.places.borders.is_empty() {
+            return self.hint.set("the pane already has the whole screen");
+        }
+        let moved = self.layout.places.borders.iter().rev().find_map(|border| {
+            let step = if border.beside { RESIZE_STEP.0 } else { RESIZE_STEP.1 };
+            let forward = if border.is_before(area)? { by } else { -by };
+            let (least, most) = border.range;
+            let at = (i32::from(border.at) + forward * step).clamp(i32::from(least), i32::from(most));
+            let at = u16::try_from(at).ok()?;
+            (at != border.at).then(|| (border.name, border.share(at)))
+        });
+        match moved {
+            Some((name, share)) => self.layout.move_border(name, share),
+            None => {
+                self.hint.set(format!("{} cannot be {}", self.focus.title(), if by > 0 { "larger" } else { "smaller" }))
+            }
+        }
+    }
+
+    pub(crate) fn reset_borders(&mut self) {
+        self.layout.changed |= !self.layout.borders.is_empty();
+        self.layout.borders.clear();
+        self.hint.set("all borders are at their default places");
+    }
+
+    pub(crate) fn toggle_mouse(&mut self) {
+        self.display.mouse = !self.display.mouse;
+        self.mouse.held = None;
+        let key = self.keys.first(Action::Mouse);
+        self.hint.set(if self.display.mouse {
+            format!(
+                "mouse on: a drag in the chat selects text, Shift-drag lets the terminal select; {key} turns it off"
+            )
+        } else {
+            format!("mouse off: the terminal selects text; {key} turns it on")
+        });
+    }
+}
+
+/// How far one press moves a border, in columns and in rows.
+const RESIZE_STEP: (i32, i32) = (5, 2);
 
 #[cfg(test)]
 mod tests {
@@ -446,5 +578,109 @@ mod tests {
     #[test]
     fn a_tiny_screen_has_no_places() {
         assert_eq!(places(screen(39, 30), &request(&Borders::new())), None);
+    }
+}
+
+#[cfg(test)]
+mod layout_state_tests {
+    use crossterm::event::Event;
+    use ratatui::layout::Rect;
+
+    use super::super::action::Pane;
+    use super::super::key;
+    use super::super::theme::ColorDepth;
+    use super::super::theme::Theme;
+    use super::*;
+    use rhumb_session::Connection;
+    use rhumb_session::Session;
+
+    fn app() -> App {
+        let (session, effects) = Session::start(Connection::None);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        arrange(&mut app, 140, 40);
+        app
+    }
+
+    fn arrange(app: &mut App, width: u16, height: u16) {
+        app.lay_out(Rect::new(0, 0, width, height));
+    }
+
+    fn press(app: &mut App, keys: &str) {
+        let (width, height) = app.layout.screen;
+        for key in keys.split(' ').filter_map(key::parse) {
+            app.event(Event::Key(key));
+            arrange(app, width, height);
+        }
+    }
+
+    #[test]
+    fn zoom_gives_the_focus_the_screen_and_back_and_lists_have_a_key_of_their_own() {
+        let mut app = app();
+        press(&mut app, "Alt-z");
+        assert_eq!(app.layout.places.panes.len(), 1);
+        press(&mut app, "Alt-2");
+        assert_eq!(app.layout.places.panes[0].0, Pane::Map, "the focus goes on, and takes the screen with it");
+        press(&mut app, "z");
+        assert_eq!(app.layout.places.panes.len(), 4);
+        arrange(&mut app, 60, 18);
+        press(&mut app, "z");
+        assert!(!app.layout.zoomed && app.hint.text().contains("already"), "{}", app.hint.text());
+    }
+
+    #[test]
+    fn layouts_go_round() {
+        let mut app = app();
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            press(&mut app, "Alt-l");
+            seen.push((app.display.layout, app.layout.places.panes.len()));
+        }
+        let expected = [LayoutChoice::Columns, LayoutChoice::Rows, LayoutChoice::Single, LayoutChoice::Auto];
+        assert_eq!(seen, expected.into_iter().zip([4, 4, 1, 4]).collect::<Vec<_>>());
+        arrange(&mut app, 60, 18);
+        press(&mut app, "Alt-l");
+        assert!(app.hint.text().contains("small"), "{}", app.hint.text());
+    }
+
+    #[test]
+    fn a_layout_that_was_chosen_is_kept_until_the_settings_say_something_else() {
+        let mut app = app();
+        press(&mut app, "Alt-l Alt-l");
+        let kept = app.layout.take_changes().expect("it is to be kept");
+        let starts_with = |set| {
+            let mut layout = LayoutState::default();
+            layout.restore(kept.clone(), set)
+        };
+        assert_eq!(starts_with(LayoutChoice::Auto), LayoutChoice::Rows);
+        assert_eq!(starts_with(LayoutChoice::Columns), LayoutChoice::Columns);
+        press(&mut app, "Alt-l Alt-l");
+        assert_eq!(
+            app.layout.take_changes().map(|kept| kept.layout),
+            Some(None),
+            "what the settings say need not be kept"
+        );
+    }
+
+    #[test]
+    fn every_pane_can_grow_and_shrink_by_keys_up_to_an_end_that_is_told() {
+        for pane in Pane::ALL {
+            let mut app = app();
+            app.focus = pane;
+            let size =
+                |app: &App| app.layout.places.of(pane).map(|area| u32::from(area.width) * u32::from(area.height));
+            let first = size(&app);
+            press(&mut app, "Alt-+");
+            assert!(size(&app) > first, "{pane:?}");
+            press(&mut app, "Alt-- Alt--");
+            assert!(size(&app) < first, "{pane:?}");
+            for _ in 0..100 {
+                press(&mut app, "Alt--");
+            }
+            assert!(app.hint.text().contains("cannot be smaller"), "{pane:?} {}", app.hint.text());
+            press(&mut app, "Alt-0");
+            assert_eq!(size(&app), first);
+            let kept = app.layout.take_changes().map(|arrangement| arrangement.borders);
+            assert_eq!(kept, Some(crate::tui::layout::Borders::new()));
+        }
     }
 }

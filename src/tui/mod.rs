@@ -1,34 +1,34 @@
 //! The full-screen app: turns terminal events and reports into frames.
 
 pub mod action;
-pub mod app;
-mod attention;
+mod app;
 mod chat_pane;
 mod coloring;
 mod composer;
 mod context_pane;
-mod event_loop;
+pub(crate) mod event_loop;
 mod handlers;
 mod hints;
 pub mod key;
 mod layout;
-mod layout_state;
 mod map_pane;
 mod mouse;
 mod overlay;
+mod prelude;
 mod previews;
 mod review_pane;
-mod screenshot;
 mod status_line;
-pub mod svg;
+mod svg;
 mod terminal;
 pub mod theme;
 mod update;
 pub mod view;
 pub mod widget;
 
-pub use self::app::Start;
+pub(crate) use self::app::Start;
+pub(crate) use self::svg::{Scene, screenshot};
+pub(crate) use self::terminal::{color_depth, facts, light_background};
+
+pub use self::app::{App, Task};
 pub use self::coloring::ColoringJob;
-pub use self::event_loop::{AppExit, run};
-pub use self::screenshot::{Scene, screenshot};
-pub use self::terminal::{color_depth, facts, light_background};
+pub use self::svg::svg;

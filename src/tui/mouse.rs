@@ -1,17 +1,8 @@
 //! The mouse: the clickable areas of the last frame, and the handlers of clicks, drags and the wheel.
 
-use std::time::Duration;
-
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
-use rhumb_session::ClipboardText;
-use rhumb_text::{count, width};
 
-use super::action::Pane;
-use super::app::{App, Task};
-use super::view::ViewCache;
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hit {
@@ -21,7 +12,6 @@ pub enum Hit {
     Row(Pane, usize),
     Tab(Pane),
     Composer,
-    /// A citation of an entry.
     Citation(usize, usize),
     Item(usize),
 }
@@ -36,7 +26,6 @@ impl Hits {
         self.0.push((area, hit));
     }
 
-    /// The area at a cell.
     pub fn at(&self, column: u16, row: u16) -> Option<(Rect, Hit)> {
         self.0.iter().rev().find(|(area, _)| area.contains(Position { x: column, y: row })).copied()
     }
@@ -53,7 +42,6 @@ pub(super) struct Press {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Selection {
-    /// Column and row of its start.
     pub(super) from: (u16, u16),
     pub(super) to: (u16, u16),
     pub(super) text: String,
@@ -94,7 +82,7 @@ const MAX_WHEEL_ROWS: usize = 6;
 #[derive(Debug, Default)]
 pub(super) struct MouseState {
     hits: Hits,
-    held: Option<HeldBorder>,
+    pub(super) held: Option<HeldBorder>,
     pressed: Option<Press>,
     selection: Option<Selection>,
     /// The time, column and row of the last click.
@@ -104,7 +92,7 @@ pub(super) struct MouseState {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct HeldBorder {
+pub(super) struct HeldBorder {
     name: &'static str,
     /// Cells between the pointer and the border when the button went down.
     offset: u16,
@@ -123,10 +111,6 @@ impl MouseState {
     /// The first and the last cell of the selection.
     pub(super) fn selection(&self) -> Option<((u16, u16), (u16, u16))> {
         self.selection.as_ref().map(|selection| (selection.from, selection.to))
-    }
-
-    pub(super) fn release_border(&mut self) {
-        self.held = None;
     }
 
     /// Whether a click at this time is the second of a double click.
@@ -172,15 +156,15 @@ impl App {
     fn click(&mut self, column: u16, row: u16) -> Vec<Task> {
         self.mouse.held = None;
         (self.mouse.pressed, self.mouse.selection) = (None, None);
-        let double = self.mouse.is_double(self.uptime.now(), column, row);
+        let double = self.mouse.is_double(self.uptime.now, column, row);
         if !self.overlays.is_empty() {
             let Some((_, Hit::Item(item))) = self.mouse.hits.at(column, row) else { return Vec::new() };
             return self.click_in_overlay(item, double);
         }
         self.hint.clear();
         self.sequence.clear();
-        self.sequence.forget_interrupt();
-        if let Some(border) = self.layout.places().border_at(column, row).cloned() {
+        self.sequence.interrupted = false;
+        if let Some(border) = self.layout.places.border_at(column, row).cloned() {
             if double {
                 self.layout.reset_border(&border);
                 return Vec::new();
@@ -237,7 +221,7 @@ impl App {
         }
         let Some(held) = &mut self.mouse.held else { return };
         let (name, offset) = (held.name, held.offset);
-        let Some(border) = self.layout.places().borders.iter().find(|border| border.name == name) else { return };
+        let Some(border) = self.layout.places.borders.iter().find(|border| border.name == name) else { return };
         held.moved = true;
         let share = border.share(border.along(column, row).saturating_add(offset));
         self.layout.move_border(name, share);
@@ -257,7 +241,7 @@ impl App {
             return self.click_pressed(press);
         }
         let clicked = self.mouse.held.take().is_some_and(|held| !held.moved);
-        if let Some(pane) = self.layout.places().pane_at(column, row).filter(|_| clicked) {
+        if let Some(pane) = self.layout.places.pane_at(column, row).filter(|_| clicked) {
             self.focus = pane;
         }
         Vec::new()
@@ -271,19 +255,16 @@ impl App {
         vec![Task::Copy(ClipboardText { what: "The selected text".into(), text, hint: String::new() })]
     }
 
-    /// Scrolls the pane under the pointer.
     fn wheel(&mut self, column: u16, row: u16, down: bool) -> Vec<Task> {
         let rows = isize::try_from(self.mouse.wheel_rows()).unwrap_or(0) * if down { 1 } else { -1 };
         if !self.overlays.is_empty() {
             return self.wheel_in_overlay(rows);
         }
-        match self.layout.places().pane_at(column, row) {
+        match self.layout.places.pane_at(column, row) {
             Some(Pane::Chat) => self.chat.scroll_up(-rows),
             Some(Pane::Map) => self.wheel_in_map(rows),
-            Some(Pane::Context) => self.wheel_in_context(rows),
-            Some(Pane::Review) => {
-                self.scroll_review(rows);
-            }
+            Some(Pane::Context) => self.context.window.scroll(rows),
+            Some(Pane::Review) => self.scroll_review(rows),
             None => {}
         }
         Vec::new()
@@ -296,11 +277,11 @@ impl App {
         let inside = column > area.x && column + 1 < area.right() && row > area.y && row + 1 < area.bottom();
         let line = usize::from(row.saturating_sub(area.y + 1));
         let window = match pane {
-            Pane::Map => self.map.window(),
-            Pane::Context => self.context.window(),
+            Pane::Map => self.map.window,
+            Pane::Context => self.context.window,
             Pane::Chat | Pane::Review => return Vec::new(),
         };
-        let at = window.offset() + line;
+        let at = window.offset + line;
         if !inside || !window.visible().contains(&at) {
             return Vec::new();
         }
@@ -404,7 +385,7 @@ mod mouse_tests {
         }
 
         fn place(&self, pane: Pane) -> Rect {
-            self.app.layout.places().of(pane).unwrap()
+            self.app.layout.places.of(pane).unwrap()
         }
     }
 
@@ -435,15 +416,15 @@ mod mouse_tests {
         test.app.focus = Pane::Map;
         let chat = test.place(Pane::Chat);
         test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
-        assert_eq!((test.app.chat.lines_below(), test.app.focus), (3, Pane::Map));
+        assert_eq!((test.app.chat.from_bottom, test.app.focus), (3, Pane::Map));
         test.draw();
         for _ in 0..9 {
             test.event(MouseEventKind::ScrollUp, chat.x + 5, chat.y + 5);
         }
-        assert_eq!(test.app.chat.lines_below(), 9, "nine events of one notch");
+        assert_eq!(test.app.chat.from_bottom, 9, "nine events of one notch");
         test.draw();
         test.event(MouseEventKind::ScrollDown, chat.x + 5, chat.y + 5);
-        assert_eq!(test.app.chat.lines_below(), 6);
+        assert_eq!(test.app.chat.from_bottom, 6);
         test.event(MouseEventKind::ScrollDown, 300, 300);
     }
 
@@ -549,9 +530,9 @@ mod mouse_tests {
         test.event(MouseEventKind::Down(MouseButton::Left), 3, thoughts);
         test.event(MouseEventKind::Up(MouseButton::Left), 9, thoughts);
         test.draw();
-        assert!(!test.app.chat.has_toggled_thoughts(), "released elsewhere");
+        assert!(test.app.chat.reading.toggled.is_empty(), "released elsewhere");
         test.click(3, thoughts);
-        assert!(test.app.chat.has_toggled_thoughts());
+        assert!(!test.app.chat.reading.toggled.is_empty());
     }
 
     #[test]
@@ -562,6 +543,6 @@ mod mouse_tests {
         let map = test.place(Pane::Map);
         test.click(map.x + 2, map.y + 2);
         test.event(MouseEventKind::ScrollUp, 5, 5);
-        assert_eq!((test.app.focus, test.app.chat.lines_below()), (Pane::Chat, 0));
+        assert_eq!((test.app.focus, test.app.chat.from_bottom), (Pane::Chat, 0));
     }
 }

@@ -1,13 +1,9 @@
 //! A cache of files that are previewed without being in the chat. They are read off the draw path.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use rhumb_session::{LookupEffect, LookupResponse};
 
-use rhumb_session::{Effect, LookupEffect, LookupResponse, Response};
+use crate::tui::prelude::*;
 
-use super::app::Task;
-
-/// Maximum number of cached files.
 const MAX_FILES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +13,6 @@ pub enum Preview {
     None(String),
 }
 
-/// The previewed files, by path.
 #[derive(Debug, Default)]
 pub struct Previews {
     known: BTreeMap<String, (Preview, u64)>,

@@ -3,22 +3,13 @@
 
 use std::collections::VecDeque;
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Span;
-use ratatui::widgets::Paragraph;
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::Mode;
-use rhumb_session::{Connection, IndexState, SurveyState, find_command, is_command};
-use rhumb_text::{sanitize, width};
+use rhumb_session::{IndexState, SurveyState, find_command, is_command};
 
-use super::action::{ACTIONS, Action, ActionInfo, Pane, Scope};
-use super::app::App;
-use super::theme::Role;
 use super::widget::meter;
-use super::widget::styled::spread;
+use crate::tui::prelude::*;
 
-/// The frames of the spinner, which advances with each tick.
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.
 const STILL_SPINNER: &str = "⋯";
@@ -33,7 +24,6 @@ const MIN_SHOWN_SECONDS: u64 = 2;
 const MAX_MODEL_COLUMNS: usize = 44;
 const MAX_PLACE_COLUMNS: usize = 40;
 
-/// Most columns of a branch name that is shown instead of the place.
 const MAX_BRANCH_COLUMNS: usize = 24;
 
 /// With fewer columns than this the left part is empty.
@@ -103,7 +93,6 @@ impl Part {
     }
 }
 
-/// All parts in the order of the line.
 fn parts(app: &App) -> Vec<Part> {
     let session = &app.session;
     let mut parts = Vec::new();
@@ -157,7 +146,6 @@ fn reading(app: &App) -> Option<Part> {
     })
 }
 
-/// The progress of the index of embeddings.
 fn indexing(index: &IndexState) -> Option<Part> {
     let words = sanitize::visible_line(&index.progress()?).into_owned();
     Some(match index {
@@ -173,13 +161,12 @@ impl App {
     }
 
     pub(super) fn shows_spinner(&self) -> bool {
-        self.display.animations && self.is_working() && !self.layout.places().panes.is_empty()
+        self.display.animations && self.is_working() && !self.layout.places.panes.is_empty()
     }
 }
 
-/// The spinner and the elapsed time.
 fn work(app: &App) -> String {
-    let step = app.uptime.now().as_millis() / u128::from(TICK);
+    let step = app.uptime.now.as_millis() / u128::from(TICK);
     let mark = if app.display.animations { SPINNER[usize::try_from(step % 4).unwrap_or(0)] } else { STILL_SPINNER };
     let seconds = app.uptime.busy_time().as_secs();
     match (seconds / 60, seconds % 60) {
@@ -189,7 +176,6 @@ fn work(app: &App) -> String {
     }
 }
 
-/// The model and its host, or the mode without a model.
 fn model(app: &App) -> Part {
     let (text, shorter) = match app.session.connection() {
         Connection::None => ("no model: copy mode".to_owned(), vec![(MODEL_WEIGHT, "no model".to_owned())]),
@@ -244,7 +230,6 @@ fn is_reading(app: &App) -> bool {
     matches!(app.session.survey(), SurveyState::Reading(..)) && !app.session.is_stopping() && !app.session.is_busy()
 }
 
-/// The keys of a search prompt or filter.
 fn typing(app: &App) -> Option<&'static str> {
     match app.focus {
         Pane::Review if app.review.is_typing() => Some("Enter stays · ↑↓ other matches · Esc goes back"),
@@ -271,15 +256,14 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
     stop.into_iter().chain(first_key(app)).collect()
 }
 
-/// Whether Esc stops something.
 fn stops_work(app: &App) -> bool {
-    app.focus == Pane::Chat && !app.chat.is_reading() && !is_reading(app) && app.enabled(Action::Escape)
+    app.focus == Pane::Chat && !app.chat.reading.on && !is_reading(app) && app.enabled(Action::Escape)
 }
 
 fn first_key(app: &App) -> Option<(&str, &'static str)> {
     let key = |action| app.keys.first(action);
     match app.focus {
-        Pane::Chat if app.chat.is_reading() => None,
+        Pane::Chat if app.chat.reading.on => None,
         Pane::Chat if app.question_on_enter().is_some() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
         }
@@ -293,7 +277,7 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
 
 /// The keys of the pane, then the global ones, in the order of the table.
 fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
-    let own = if app.chat.is_reading() { Scope::Reading } else { Scope::Pane(app.focus) };
+    let own = if app.chat.reading.on { Scope::Reading } else { Scope::Pane(app.focus) };
     let scopes = [own, Scope::Global];
     let in_order = scopes.into_iter().flat_map(|scope| ACTIONS.iter().filter(move |info| info.scope == scope));
     // The keys for scrolling and for the ends of a list are easy to guess.
@@ -377,7 +361,7 @@ mod tests {
     fn a_warning_that_goes_into_a_chat_nobody_sees_is_told_here() {
         let mut app = app();
         app.focus = crate::tui::action::Pane::Map;
-        app.layout.set_zoomed();
+        app.layout.zoomed = true;
         line(&mut app, 100);
         app.session.report(rhumb_session::Level::Warning, "Nothing was written.", "");
         app.report(Response::Head("main".into()));
@@ -419,9 +403,9 @@ mod tests {
         app.session.send("go");
         app.news();
         assert!(app.shows_spinner() && line(&mut app, 120).contains(SPINNER[0]));
-        app.uptime.set(Duration::from_millis(TICK));
+        app.uptime.now = Duration::from_millis(TICK);
         assert!(line(&mut app, 120).contains(SPINNER[1]));
-        app.uptime.set(Duration::from_secs(61));
+        app.uptime.now = Duration::from_secs(61);
         assert!(line(&mut app, 120).contains("1 min 1 s"));
         app.display.animations = false;
         assert!(!app.shows_spinner() && line(&mut app, 120).contains(STILL_SPINNER));

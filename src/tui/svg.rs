@@ -1,12 +1,139 @@
-//! Renders the cells of a frame as SVG, for the README, documentation and bug reports. The output is deterministic.
+//! Screenshots: draws one screen of the app without a terminal, as an SVG image for documentation and bug reports. The output
+//! is deterministic.
 
 use std::fmt::Write as _;
+use std::io;
 
-use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::Modifier;
-use rhumb_text::{sanitize, width};
+use crossterm::event::Event;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Cell;
+use rhumb_session::SurveyState;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
 
-use super::theme::{Role, Theme, rgb_of};
+use super::app::{Start, begin};
+use super::theme::rgb_of;
+use super::view;
+use crate::host::{Host, HostMessage};
+use crate::tui::prelude::*;
+
+/// The screen is complete when no report has arrived for this long.
+const QUIET_PERIOD: Duration = Duration::from_millis(400);
+
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scene {
+    Start,
+    /// The answer to the first message.
+    Chat,
+    /// Its review.
+    Review,
+    Map,
+    Context,
+    Help,
+}
+
+impl Scene {
+    pub const ALL: [(&'static str, Self); 6] = [
+        ("start", Self::Start),
+        ("chat", Self::Chat),
+        ("review", Self::Review),
+        ("map", Self::Map),
+        ("context", Self::Context),
+        ("help", Self::Help),
+    ];
+
+    /// The keys that lead to the scene. The app settles after each.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Start => &[],
+            Self::Chat => &["Enter"],
+            Self::Review => &["Enter", "Alt-4"],
+            Self::Map => &["Enter", "Alt-2", "Enter"],
+            Self::Context => &["Enter", "Alt-3"],
+            Self::Help => &["F1"],
+        }
+    }
+}
+
+/// The picture of a scene on a screen of that size.
+pub async fn screenshot(
+    start: Start,
+    scene: Scene,
+    (width, height): (u16, u16),
+    make_host: impl FnOnce(mpsc::Sender<HostMessage>) -> Host,
+) -> io::Result<String> {
+    let (reports, mut incoming) = mpsc::channel(256);
+    let host = make_host(reports);
+    let (app, tasks) = begin(&start);
+    let terminal = Terminal::new(TestBackend::new(width, height)).map_err(io::Error::other)?;
+    let mut offscreen = OffscreenApp { app, cache: ViewCache::default(), terminal, host };
+    offscreen.perform(tasks);
+    offscreen.settle(&mut incoming).await?;
+    for name in scene.keys() {
+        let tasks = key::parse(name).map(|key| offscreen.app.event(Event::Key(key)));
+        offscreen.perform(tasks.unwrap_or_default());
+        offscreen.settle(&mut incoming).await?;
+    }
+    let title = format!("rhumb: {}", Scene::ALL.iter().find(|(_, one)| *one == scene).map_or("", |(name, _)| name));
+    Ok(svg(offscreen.terminal.backend().buffer(), offscreen.app.theme(), &title))
+}
+
+struct OffscreenApp {
+    app: App,
+    cache: ViewCache,
+    terminal: Terminal<TestBackend>,
+    host: Host,
+}
+
+impl OffscreenApp {
+    /// Runs effects. Other tasks need a terminal.
+    fn perform(&self, tasks: Vec<Task>) {
+        for task in tasks {
+            if let Task::Run(effect) = task {
+                self.host.execute(effect);
+            }
+        }
+    }
+
+    /// Waits until the app is idle, and draws it.
+    async fn settle(&mut self, incoming: &mut mpsc::Receiver<HostMessage>) -> io::Result<()> {
+        let still = async {
+            loop {
+                match timeout(QUIET_PERIOD, incoming.recv()).await {
+                    Ok(Some(message)) => {
+                        let tasks = message.into_response().map(|response| self.app.report(response));
+                        self.perform(tasks.unwrap_or_default());
+                    }
+                    Ok(None) => return,
+                    Err(_) if self.is_at_rest() => return,
+                    Err(_) => {}
+                }
+            }
+        };
+        // A screen that does not settle is drawn after the timeout.
+        let _ = timeout(STEP_TIMEOUT, still).await;
+        self.draw()
+    }
+
+    fn is_at_rest(&self) -> bool {
+        let session = &self.app.session;
+        matches!(session.survey(), SurveyState::Done) && session.view().is_some() && session.turn().is_none()
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        loop {
+            let (app, cache) = (&mut self.app, &mut self.cache);
+            self.terminal.draw(|frame| view::render(app, cache, frame)).map_err(io::Error::other)?;
+            let wanted = self.cache.coloring.take_wanted();
+            if wanted.is_empty() {
+                return Ok(());
+            }
+            wanted.into_iter().for_each(|job| self.cache.coloring.put(job.run()));
+        }
+    }
+}
 
 /// The size of a cell, in units of the picture.
 const CELL: (f64, f64) = (8.4, 18.0);
@@ -14,7 +141,6 @@ const CELL: (f64, f64) = (8.4, 18.0);
 /// Distance of the baseline from the top of a cell.
 const BASELINE: f64 = 13.5;
 
-/// The space around the screen.
 const MARGIN: f64 = 12.0;
 
 /// The picture of a frame, in the colours of the theme that it was drawn with; `title` describes it.
@@ -44,7 +170,6 @@ pub fn svg(buffer: &Buffer, theme: &Theme, title: &str) -> String {
     out
 }
 
-/// The colours of the terminal.
 struct DefaultColors {
     foreground: [u8; 3],
     background: [u8; 3],
@@ -54,7 +179,7 @@ impl DefaultColors {
     fn of(theme: &Theme) -> Self {
         let other = if theme.is_light() { [0x24, 0x29, 0x2f] } else { [0xd6, 0xdc, 0xe2] };
         let foreground = theme.style(Role::Text).fg.and_then(rgb_of).unwrap_or(other);
-        Self { foreground, background: theme.background() }
+        Self { foreground, background: theme.background }
     }
 
     fn look(&self, cell: &Cell) -> CellStyle {
@@ -71,7 +196,6 @@ impl DefaultColors {
     }
 }
 
-/// A dim colour.
 fn blend(foreground: [u8; 3], background: [u8; 3]) -> [u8; 3] {
     let ([red, green, blue], [a, b, c]) = (foreground, background);
     [(red, a), (green, b), (blue, c)].map(|(foreground, background)| {
@@ -89,24 +213,17 @@ struct CellStyle {
 
 /// Draws the backgrounds of a row, adjacent equal ones in one piece.
 fn backgrounds(buffer: &Buffer, row: u16, defaults: &DefaultColors, out: &mut String) {
-    let mut run: Option<(u16, u16, [u8; 3])> = None;
-    let mut flush = |run: Option<(u16, u16, [u8; 3])>| {
-        if let Some((from, to, background)) = run.filter(|(_, _, background)| *background != defaults.background) {
-            rect(out, (left(from), top(row), left(to), top(row) + CELL.1), background);
-        }
-    };
-    for column in 0..buffer.area.width {
-        let Some(cell) = buffer.cell((buffer.area.x + column, buffer.area.y + row)) else { continue };
-        let background = defaults.look(cell).background;
-        match &mut run {
-            Some((_, to, same)) if *same == background => *to = column + 1,
-            _ => {
-                flush(run.take());
-                run = Some((column, column + 1, background));
-            }
+    let cell = |column| buffer.cell((buffer.area.x + column, buffer.area.y + row));
+    let background = |column| Some((column, defaults.look(cell(column)?).background));
+    let cells: Vec<(u16, [u8; 3])> = (0..buffer.area.width).filter_map(background).collect();
+    for run in cells.chunk_by(|(_, one), (_, other)| one == other) {
+        if let [(from, color), ..] = *run
+            && let [.., (to, _)] = *run
+            && color != defaults.background
+        {
+            rect(out, (left(from), top(row), left(to + 1), top(row) + CELL.1), color);
         }
     }
-    flush(run);
 }
 
 /// Cells of one style that are drawn in one piece.
@@ -297,10 +414,11 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::{Color, Style};
+    use ratatui::style::Color;
+    use ratatui::style::Style;
 
+    use super::super::theme::ColorDepth;
     use super::*;
-    use crate::tui::theme::ColorDepth;
 
     fn theme() -> Theme {
         Theme::builtin("rhumb-dark", ColorDepth::True).unwrap()

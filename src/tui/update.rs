@@ -1,14 +1,10 @@
 //! Updates the app for an event. Synchronous and without I/O: work outside is returned as tasks.
 
-use crossterm::event::{Event, KeyEvent};
-use rhumb_session::{
-    ClipboardText, Command, Effect, Level, PassageCommand, Question, Response, as_command, is_command,
-};
+use crossterm::event::Event;
+use rhumb_session::{PassageCommand, Question, as_command, is_command};
 
-use super::action::{Action, Binding, Pane};
-use super::app::{App, Editing, Task, run};
-use super::key;
 use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
+use crate::tui::prelude::*;
 
 /// Hint after a key that closed a question, since the user went on typing.
 const QUESTION_CLOSED: &str = "the question was closed unanswered; what you type goes to the message";
@@ -40,7 +36,7 @@ impl App {
         let guarded = if by_itself { self.guarded() } else { None };
         self.completion.note(&report);
         self.previews.note(&report);
-        self.chat.note(&report);
+        self.chat.citing.note(&report);
         self.note_for_map(&report);
         self.note_session_list(&report);
         self.note_search(&report);
@@ -103,7 +99,7 @@ impl App {
     fn key(&mut self, key: KeyEvent) -> Vec<Task> {
         let name = key::name(key);
         self.hint.clear();
-        self.chat.set_welcome(false);
+        self.chat.welcome = false;
         let twice = self.sequence.take_interrupt();
         if self.overlays.is_empty() && self.review_search_key(key, &name) {
             return Vec::new();
@@ -122,22 +118,14 @@ impl App {
         if self.focus == Pane::Map && self.map.is_typing() && !self.is_global_key(&name) {
             return self.map_filter_key(key);
         }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.reading_key(&name, key)
-        {
-            return tasks;
+        if self.focus == Pane::Chat {
+            let taken = self.reading_key(&name, key).or_else(|| self.completion_key(&name));
+            if let Some(tasks) = taken.or_else(|| self.vi_key(&name, key)) {
+                return tasks;
+            }
         }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.completion_key(&name)
-        {
-            return tasks;
-        }
-        if self.focus == Pane::Chat
-            && let Some(tasks) = self.vi_key(&name, key)
-        {
-            return tasks;
-        }
-        if let Some(choice) = name.strip_prefix("Alt-").and_then(only_char).filter(|key| self.session.is_choice(*key)) {
+        let choice = name.strip_prefix("Alt-").and_then(|key| key.parse().ok());
+        if let Some(choice) = choice.filter(|key| self.session.is_choice(*key)) {
             return self.choose(choice);
         }
         let sequence = self.sequence.complete(&name);
@@ -185,7 +173,7 @@ impl App {
     }
 
     fn paste(&mut self, text: &str) -> Vec<Task> {
-        self.chat.set_welcome(false);
+        self.chat.welcome = false;
         if self.typing_continues() {
             self.hint.set(self.closing_hint());
             self.overlays.close();
@@ -194,10 +182,7 @@ impl App {
             overlay.paste(text);
             return Vec::new();
         }
-        if self.focus == Pane::Map && self.map_filter_paste(text) {
-            return Vec::new();
-        }
-        if self.search_paste(text) {
+        if (self.focus == Pane::Map && self.map_filter_paste(text)) || self.search_paste(text) {
             return Vec::new();
         }
         self.focus = Pane::Chat;
@@ -205,13 +190,8 @@ impl App {
             return Vec::new();
         }
         self.stop_reading();
-        if let Some(tasks) = self.paste_dropped_paths(text) {
-            return tasks;
-        }
-        if let Some(effects) = self.session.paste_image_path(text) {
-            return run(effects);
-        }
-        self.typed(|app| app.composer.paste(text))
+        let taken = self.paste_dropped_paths(text).or_else(|| self.session.paste_image_path(text).map(run));
+        taken.unwrap_or_else(|| self.typed(|app| app.composer.paste(text)))
     }
 
     pub(crate) fn typed(&mut self, edit: impl FnOnce(&mut Self)) -> Vec<Task> {
@@ -246,7 +226,7 @@ impl App {
             // Queued messages are not saved; the rest of the session is.
             return if self.session.queue().waiting().is_empty() { vec![Task::Quit] } else { self.leave() };
         }
-        self.sequence.note_interrupt();
+        self.sequence.interrupted = true;
         self.say(format!("{} again leaves", self.keys.first(Action::Interrupt)))
     }
 
@@ -302,7 +282,7 @@ impl App {
             Reply::Resume(number) => return run(self.session.resume(Some(number.to_string()))),
             Reply::Recall(text) => {
                 self.keep_draft();
-                self.completion.suppress();
+                self.completion.is_suppressed = true;
                 return self.typed(|app| app.composer.set(&text));
             }
             Reply::Review(reply) => return self.review_reply(reply),
@@ -394,22 +374,19 @@ impl App {
         if self.session.turn().is_some() {
             return Some(self.session.cancel());
         }
-        if let Some(effects) = self.session.stop_compacting() {
-            return Some(effects);
-        }
-        let outside = self.stop_outside();
-        outside.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
+        let stopped = self.session.stop_compacting().or_else(|| self.stop_outside());
+        stopped.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
     }
 
     fn escape(&mut self) -> Vec<Task> {
         if let Some(effects) = self.stop_what_runs() {
             return run(effects);
         }
-        if self.focus == Pane::Chat && self.chat.lines_below() == 0 {
+        if self.focus == Pane::Chat && self.chat.from_bottom == 0 {
             return self.stop_survey();
         }
         self.focus = Pane::Chat;
-        self.chat.scroll_to_end();
+        self.chat.from_bottom = 0;
         Vec::new()
     }
 
@@ -440,7 +417,7 @@ impl App {
             }
             return Vec::new();
         }
-        self.chat.scroll_to_end();
+        self.chat.from_bottom = 0;
         let Some(rewound) = self.start_rerun(&text) else { return Vec::new() };
         let mut tasks = run(rewound);
         if let Some(line) = as_command(&text) {
@@ -456,11 +433,6 @@ impl App {
         tasks.extend(run(effects));
         tasks
     }
-}
-
-fn only_char(text: &str) -> Option<char> {
-    let mut chars = text.chars();
-    chars.next().filter(|_| chars.next().is_none())
 }
 
 #[cfg(test)]

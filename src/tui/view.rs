@@ -1,22 +1,12 @@
 //! Draws a frame: panes, tabs, status line and overlay. Drawing reads the app and writes only its cache.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Modifier;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, BorderType, Paragraph};
+use ratatui::widgets::{Block, BorderType};
 use rhumb_session::Question;
-use rhumb_text::width;
 
-use super::action::{Action, Pane};
-use super::app::App;
-use super::coloring::Coloring;
 use super::layout::{MIN_HEIGHT, MIN_WIDTH};
-use super::mouse::{Hit, Hits};
 use super::overlay::OverlayContext;
-use super::theme::{Role, Theme};
-use super::widget::styled::{cells, fill};
 use super::{chat_pane, context_pane, map_pane, review_pane, status_line};
+use crate::tui::prelude::*;
 
 /// With fewer columns the tabs are abbreviated.
 const MIN_FULL_TABS_COLUMNS: u16 = 50;
@@ -26,16 +16,14 @@ const MIN_FULL_TABS_COLUMNS: u16 = 50;
 pub struct ViewCache {
     /// Cached syntax colours.
     pub coloring: Coloring,
-    /// Cached messages.
-    pub chat: chat_pane::ChatCache,
-    /// Cached rows of the review.
-    pub review: review_pane::ReviewCache,
+    pub(crate) chat: chat_pane::ChatCache,
+    pub(crate) review: review_pane::ReviewCache,
     /// Heights in the last frame, for paging: map, context.
-    pub heights: [usize; 2],
+    pub(crate) heights: [usize; 2],
     /// The question that is shown in full.
     pub(super) question: Option<Question>,
     /// The clickable areas of the frame. The app takes them after drawing.
-    pub hits: Hits,
+    pub(crate) hits: Hits,
     /// The text that is selected with the mouse.
     pub(super) selected: String,
 }
@@ -55,7 +43,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>) {
     cache.selected.clear();
     // A theme may paint the background. Unstyled text has the style of ordinary text.
     frame.buffer_mut().set_style(screen, app.theme().style(Role::Text));
-    let places = app.layout.places();
+    let places = &app.layout.places;
     if places.panes.is_empty() {
         return too_small(app, frame, screen);
     }
@@ -117,6 +105,26 @@ pub(super) fn under_cursor(mut line: Line<'static>, columns: u16, theme: &Theme)
     line.patch_style(style)
 }
 
+/// Draws the visible rows of a list in a pane, and notes them for clicks.
+pub(super) fn draw_rows(
+    app: &App,
+    cache: &mut ViewCache,
+    frame: &mut Frame<'_>,
+    (pane, area): (Pane, Rect),
+    mut window: ListWindow,
+    mut line: impl FnMut(usize, &mut ViewCache) -> Option<Line<'static>>,
+) {
+    window.set_height(usize::from(area.height));
+    let mut lines = Vec::new();
+    for (at, y) in window.visible().zip(area.y..) {
+        let Some(row) = line(at, cache) else { continue };
+        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(pane, at));
+        let chosen = window.selected() == Some(at) && app.focus == pane;
+        lines.push(if chosen { under_cursor(row, area.width, app.theme()) } else { row });
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
 fn too_small(app: &App, frame: &mut Frame<'_>, screen: Rect) {
     let text = format!(
         "rhumb needs {MIN_WIDTH}×{MIN_HEIGHT} characters; this terminal has {}×{}. Make it larger, or {} to leave.",
@@ -165,5 +173,5 @@ fn pane_keys(app: &App) -> String {
         own.iter().zip(1..).all(|(key, number)| key.strip_prefix(prefix) == Some(number.to_string().as_str()))
     });
     let keys = prefix.map_or(next.to_owned(), |prefix| format!("{next} or {prefix}1…4"));
-    if app.layout.is_zoomed() { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
+    if app.layout.zoomed { format!("zoomed · {} · {keys}", app.zoom_key()) } else { keys }
 }

@@ -228,12 +228,12 @@ fn commands_that_lose_much_are_asked_about() {
 fn the_first_start_has_a_card_that_goes_with_the_first_key() {
     snapshots("welcome", |width, height| {
         let mut harness = Harness::new(width, height);
-        harness.app.chat.set_welcome(true);
+        harness.app.chat.welcome = true;
         harness.draw();
         harness
     });
     let mut harness = Harness::new(80, 24);
-    harness.app.chat.set_welcome(true);
+    harness.app.chat.welcome = true;
     harness.keys("x");
     assert!(!harness.screen().contains("Any key begins") && harness.app.composer.text() == "x");
 }

@@ -46,8 +46,8 @@ fn at_the_line(mut harness: Harness) -> Harness {
     harness.keys("<Alt-2> - - - - - -").settle();
     let shown = harness.app.session.view().unwrap().map.as_ref().unwrap().shown_files();
     let more = harness.app.session.view().unwrap().map.as_ref().unwrap().growth().unwrap().files.len();
-    harness.app.map.select(shown + more);
-    harness.app.map.select(shown);
+    harness.app.map.window.select(shown + more);
+    harness.app.map.window.select(shown);
     harness.draw();
     harness
 }
@@ -165,16 +165,16 @@ fn the_filter_keeps_the_cursor_on_its_file_when_it_closes() {
     assert!(harness.screen().contains("harmonics.py"), "{}", harness.screen());
     let found = at(&harness);
     harness.keys("<Esc>").settle();
-    assert!(!harness.app.map.is_filtered());
+    assert!(!harness.app.map.filter.is_some());
     assert_eq!(at(&harness), found);
 }
 
 #[test]
 fn keys_do_not_go_through_all_files() {
     let mut harness = map(&[]);
-    let before = harness.app.map.passes();
+    let before = harness.app.map.rows.passes;
     harness.keys("j j <Enter> j j k <Enter> <End> <Home> <PageDown> ? <Esc> / <Esc> t j t <Alt-1> <Alt-2>");
-    assert_eq!(harness.app.map.passes(), before);
+    assert_eq!(harness.app.map.rows.passes, before);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn the_cursor_follows_its_file_when_the_map_moves_under_it() {
     let before = path(&harness);
     harness.keys("p").settle();
     assert_eq!(path(&harness), before, "it went to the top");
-    assert_eq!(harness.app.map.window().selected(), Some(0));
+    assert_eq!(harness.app.map.window.selected(), Some(0));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_click_selects_and_a_second_one_opens() {
     harness.draw();
     assert!(harness.screen().contains('▾'), "{}", harness.screen());
     harness.app.click_in_context(1, false);
-    assert_eq!(harness.app.context.window().selected(), Some(1));
+    assert_eq!(harness.app.context.window.selected(), Some(1));
     harness.app.click_in_context(1, true);
     harness.draw();
     assert!(harness.screen().contains("the next request"), "{}", harness.screen());

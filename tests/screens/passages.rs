@@ -39,10 +39,10 @@ fn enter_lists_the_passages_with_what_each_weighs_and_folds_them_again() {
         assert!(count > 1, "{}", harness.screen());
         assert!(!harness.lines_with(&format!("∷ passages · {count}")).is_empty(), "{}", harness.screen());
         harness.keys("<Enter> j");
-        assert!(harness.app.context.passages_open());
+        assert!(harness.app.context.passages_open);
         snapshot(&format!("passages@{width}x{height}"), &harness);
         harness.keys("k <Enter>");
-        assert!(!harness.app.context.passages_open());
+        assert!(!harness.app.context.passages_open);
     }
     let mut harness = asked(120, 35, ColorDepth::Ansi16);
     harness.keys("<Enter> j");

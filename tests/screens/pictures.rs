@@ -11,7 +11,7 @@ use super::harness::{Harness, Scene};
 #[track_caller]
 fn picture(name: &str, title: &str, harness: &Harness) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/pictures").join(format!("{name}.svg"));
-    let shown = svg::svg(harness.buffer(), harness.app.theme(), title);
+    let shown = svg(harness.buffer(), harness.app.theme(), title);
     if std::env::var_os("RHUMB_BLESS").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, shown).unwrap();

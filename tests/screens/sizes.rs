@@ -48,15 +48,15 @@ fn faults(harness: &Harness, width: u16, height: u16) -> Vec<String> {
     let mut wrong = harness.control_characters();
     wrong.extend(wide_over_something(harness, width, height));
     let covered = !harness.app.overlays.is_empty();
-    if harness.app.on_screen().is_empty() {
+    if harness.app.layout.places.panes.is_empty() {
         wrong.push("no pane is on the screen".into());
     }
     if !covered {
         let completing = harness.screen().contains('▌');
-        for (pane, area) in harness.app.on_screen() {
+        for (pane, area) in &harness.app.layout.places.panes {
             wrong.extend(frame_faults(harness, *pane, *area, completing));
         }
-        let marked = harness.app.on_screen().iter().filter(|(_, area)| harness.cell(area.x, area.y) == "┏");
+        let marked = harness.app.layout.places.panes.iter().filter(|(_, area)| harness.cell(area.x, area.y) == "┏");
         let marked: Vec<Pane> = marked.map(|(pane, _)| *pane).collect();
         if marked != [harness.app.focus] {
             wrong.push(format!("the frame of the focus is not the one that stands out: {marked:?}"));
@@ -229,7 +229,7 @@ fn a_screen_that_is_too_small_says_how_large_it_must_be() {
     let mut harness = review(120, 40);
     for (width, height) in [(39, 10), (40, 9), (20, 5), (5, 2), (1, 1)] {
         harness.resize(width, height);
-        assert!(harness.app.on_screen().is_empty());
+        assert!(harness.app.layout.places.panes.is_empty());
         let screen = harness.screen().replace('\n', " ");
         assert!(width < 20 || screen.contains("40×10"), "{screen}");
         harness.keys("j y <Tab>").click((0, 0));

@@ -55,7 +55,7 @@ fn a_theme_that_paints_its_ground_leaves_no_cell_of_the_terminals() {
     for name in Theme::builtin_names() {
         let mut harness = review(ColorDepth::True);
         harness.keys(&format!("<Alt-1> type \"/theme {name}\" <Enter>"));
-        assert_eq!(harness.app.theme().name(), name);
+        assert_eq!(harness.app.theme().name, name);
         let paints = harness.app.theme().style(Role::Text).bg.is_some();
         for keys in ["<Alt-4>", "<Alt-2> <Enter>", "<Alt-3>", "<F1>", "<Esc> <F5>", "<Esc> <Ctrl-p>", "<Esc> <Alt-1>"] {
             harness.keys(keys).settle();

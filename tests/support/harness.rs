@@ -20,10 +20,9 @@ use ratatui::style::Style;
 use rhumb::config::Settings;
 use rhumb::demo;
 use rhumb::host::{Host, HostMessage, ModelClient, RequestEnv};
-use rhumb::tui::app::{App, Task};
-use rhumb::tui::key;
 use rhumb::tui::theme::{ColorDepth, Theme};
 use rhumb::tui::view::{self, ViewCache};
+use rhumb::tui::{App, Task, key};
 use rhumb_llm::{LlmError, ScriptedProvider, ScriptedReply, StreamEvent};
 use rhumb_session::{
     AskError, AskEvent, ConnectEffect, Connection, Effect, FetchEffect, IndexEffect, Level, Response, RunEffect,

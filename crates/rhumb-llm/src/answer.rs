@@ -1,11 +1,9 @@
 //! Reads the response to a request: a stream of events, a single JSON value, or something unexpected.
 
 use std::time::Duration;
-
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
-
 use super::classify::{Refusal, classify};
 use super::error::LlmError;
 use super::format::{Chunk, Format};

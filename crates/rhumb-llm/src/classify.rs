@@ -1,9 +1,7 @@
 //! Classifies error responses of all kinds of servers into a few kinds of errors.
 
 use std::time::Duration;
-
 use serde_json::Value;
-
 use super::error::LlmError;
 use super::retry::pause;
 use super::sanitize::KeyMask;

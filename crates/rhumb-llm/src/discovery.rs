@@ -1,12 +1,10 @@
 //! Which models are available: servers on this machine, the model list of a server, and public model lists.
 
 use std::time::Duration;
-
 use futures::future::join_all;
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
-
 use super::answer::{cause, seconds};
 use super::endpoint::redacted_url;
 use super::error::LlmError;

@@ -2,11 +2,9 @@
 
 use std::fmt;
 use std::net::IpAddr;
-
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use url::{Host, Url};
-
 use super::error::LlmError;
 use super::sanitize::sanitize;
 use crate::models::Api;

@@ -1,7 +1,6 @@
 //! Errors of requests to a model, classified by what the user can do about them.
 
 use std::time::Duration;
-
 use super::retry::MAX_WAIT;
 
 /// A request to a model failed. No message contains the key.

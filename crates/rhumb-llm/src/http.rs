@@ -6,7 +6,6 @@ use std::fmt;
 use std::io;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
-
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
@@ -17,7 +16,6 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use url::Url;
-
 use super::answer::{AnswerReader, AnswerSource, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::discovery::ids;

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::error::LlmError;
 use crate::models::Tokens;
 

@@ -1,7 +1,6 @@
 //! Makes text from a server safe for display.
 
 use std::borrow::Cow;
-
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 

@@ -1,12 +1,10 @@
 //! A provider that replays recorded replies, without key or network, for demonstrations and tests.
 
 use std::time::Duration;
-
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::error::LlmError;
 use super::provider::Provider;
 use super::provider::Request;

@@ -1,11 +1,9 @@
 //! The connected model, and connecting one: the search for keys and servers, and a key that the user enters.
 
 use std::sync::Arc;
-
 use rhumb_llm::models::Model;
 use rhumb_llm::{KeySource, LocalServer};
 use secrecy::{ExposeSecret as _, SecretString};
-
 use crate::effect::{Effect, Failure};
 use crate::notice::Notice;
 use crate::state::Session;

@@ -1,14 +1,12 @@
 //! Effects, which the session requests from its host, and the responses of the host.
 
 use std::sync::Arc;
-
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
 use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
 use rhumb_workspace::Direction;
-
 use super::proposal::write_questions::WriteConsent;
 use crate::attachments::{FetchEffect, FetchResponse};
 use crate::codebase::{CodebaseResponse, CodebaseSearch};

@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::mem::discriminant;
-
 use crate::SessionLine;
 use crate::command::Command;
 use crate::connect::{ConnectRequest, ModelRole};

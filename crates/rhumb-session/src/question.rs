@@ -4,12 +4,10 @@
 //! letter alone after Enter on an empty input.
 
 use std::collections::VecDeque;
-
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
 use rhumb_web::NonPublicHost;
-
 use crate::codebase::MoreContextRequest;
 use crate::effect::Effect;
 use crate::modes::architect::Plan;

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Dollars, Model};
-
 use crate::command::Command;
 use crate::connect::{ConnectRequest, Connection, ModelState};
 use crate::effect::Effect;

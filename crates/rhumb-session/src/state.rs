@@ -1,9 +1,7 @@
 //! The session: its state, and how commands of the user and responses of the host change it.
 
 use std::sync::Arc;
-
 use rhumb_llm::LocalServer;
-
 use crate::attachments::Attachments;
 use crate::codebase::Codebase;
 use crate::connect::{ConnectRequest, Connection, DEMO_HAS_NO_MODEL, ModelState};

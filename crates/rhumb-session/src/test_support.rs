@@ -1,7 +1,6 @@
 //! Access to the state of a session for tests, also those of front ends.
 
 use std::collections::VecDeque;
-
 use crate::{Connection, ContextView, Question, Session, Transcript};
 
 impl Session {

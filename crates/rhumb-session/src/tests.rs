@@ -1,7 +1,6 @@
 //! Tests of the session: methods in, effects out.
 
 use std::sync::Arc;
-
 use super::*;
 use rhumb_edit::review::Decision;
 use rhumb_edit::{FileChange, FileProposal, Proposal};

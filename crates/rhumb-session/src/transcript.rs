@@ -1,11 +1,9 @@
 //! The transcript: messages of the user, answers of the model, and status messages of the program.
 
 use std::path::PathBuf;
-
 use rhumb_edit::review::EditRecord;
 use rhumb_llm::{Message, Role};
 use serde::{Deserialize, Serialize};
-
 use crate::context::Mode;
 use crate::processes::CommandRun;
 

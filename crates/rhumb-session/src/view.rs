@@ -1,11 +1,9 @@
 //! The read-only view that front ends have of a session.
 
 use std::sync::Arc;
-
 use rhumb_edit::review::Review;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::models::{Dollars, Ledger, Model};
-
 use crate::attachments::Attachments;
 use crate::codebase::Codebase;
 use crate::command::custom::CustomCommands;

@@ -4,9 +4,7 @@
 //! file.
 
 use std::collections::BTreeMap;
-
 use tree_sitter::{Node, Range};
-
 use crate::language::Language;
 
 /// Maximum number of regions in a file.

@@ -1,9 +1,7 @@
 //! Highlighting: which bytes of each line are a keyword, a string and so on. The theme of the caller assigns colours.
 
 use std::ops::Range;
-
 use tree_sitter_highlight::{HighlightEvent, Highlighter};
-
 use crate::language::Language;
 use crate::parse::{fit_for, parse_for_query};
 use crate::textmate;

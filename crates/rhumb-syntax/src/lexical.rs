@@ -1,9 +1,7 @@
 //! Tags of files without a grammar: words that look like identifiers, and the definitions that Universal Ctags reports.
 
 use std::collections::BTreeSet;
-
 use serde::Deserialize;
-
 use crate::readers::words;
 use crate::tags::{Definition, FileTags, Reference, SymbolKind};
 

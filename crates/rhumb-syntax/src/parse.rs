@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
-
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
-
 use crate::language::Language;
 
 /// Maximum size of a source that is parsed, in bytes. Larger files are generated or data; they get no tags and no errors. In the

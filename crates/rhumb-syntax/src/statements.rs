@@ -1,7 +1,6 @@
 //! The start of statements: lines at which a source may be cut.
 
 use tree_sitter::Node;
-
 use crate::language::Language;
 use crate::parse::parse_for_query;
 

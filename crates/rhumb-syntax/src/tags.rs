@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-
 use tree_sitter::{Node, QueryMatch, Tree};
-
 use crate::doc::doc_line;
 use crate::embedded::Regions;
 use crate::language::Language;

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
-
 use crate::highlight::{Highlight, LineSpans, MAX_LINE_BYTES};
 use crate::language::{file_name, first_word};
 use rhumb_text::lines;

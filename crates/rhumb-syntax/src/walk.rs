@@ -5,10 +5,8 @@
 //! engine for the other patterns only at nodes at which one of them starts.
 
 use std::num::NonZeroU16;
-
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
-
 use crate::pattern::{self, Condition, Pattern};
 
 /// Maximum depth of the nodes that are visited. Only adversarial sources and expressions with thousands of operators nest deeper; the

@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-
 use super::encoding::TextEncoding;
 
 /// `EPERM` ("Operation not permitted"), which has the same number on every Unix.

@@ -6,7 +6,6 @@
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-
 use super::root::Root;
 
 /// A resolved name.

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
 use super::error::WorkspaceError;
 
 /// Kind of the root folder.

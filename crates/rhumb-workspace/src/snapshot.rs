@@ -5,9 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-
 use xxhash_rust::xxh3::xxh3_128;
-
 use super::error::ReadError;
 use super::root::Root;
 use crate::encoding::{DecodeError, TextEncoding};

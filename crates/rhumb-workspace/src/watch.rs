@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
-
 use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
-
 use super::resolve::relative;
 use super::root::Root;
 

@@ -4,9 +4,7 @@ use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-
 use secrecy::SecretString;
-
 use crate::config::ConfigError;
 use rhumb_text::sanitize;
 

@@ -7,11 +7,9 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-
 use secrecy::{ExposeSecret as _, SecretString};
 use toml::de::{DeTable, DeValue};
 use url::{Host, Url};
-
 use super::secret_file;
 use crate::config::ConfigError;
 use crate::config::paths::{owner_if_another, private_folder, replace_file};

@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-
 use secrecy::SecretString;
-
 use crate::config::ConfigError;
 
 /// A store of keys by host.

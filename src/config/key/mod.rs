@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
-
 use super::endpoint::ProviderCandidate;
 use super::provider::PRESETS;
 use super::{ConfigError, Paths, Settings};

@@ -1,7 +1,5 @@
 use std::os::unix::fs::PermissionsExt as _;
-
 use secrecy::ExposeSecret as _;
-
 use super::*;
 
 const CANARY: &str = "sk-canary-0123456789";

@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
 use serde::de::DeserializeOwned;
 use toml::Value;
-
 use super::setting::{SETTINGS, Trust};
 use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};

@@ -10,7 +10,6 @@ mod request;
 
 use rhumb_session::ContextRequestPolicy;
 use tokio::sync::mpsc;
-
 use super::args::{AskArgs, EditArgs};
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};

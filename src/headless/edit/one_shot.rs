@@ -1,9 +1,7 @@
 //! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
 use std::io::Write as _;
-
 use tokio::sync::mpsc;
-
 use super::errors::{UNREADABLE, cause, incomplete, user_error};
 use super::out::{Out, prompt_json};
 use super::{EditArgs, print, print_json};

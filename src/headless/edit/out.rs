@@ -3,9 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
-
 use serde_json::{Value, json};
-
 use crate::error::UserError;
 use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain, path_under, read_bytes, read_input};

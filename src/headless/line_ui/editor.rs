@@ -3,13 +3,11 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
-
 use rhumb_edit::review::HunkId;
 use rhumb_session::Level;
 use rhumb_workspace::process::{EditorSession, named_editor};
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
-
 use super::LineUi;
 use crate::host::HostMessage;
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, SIGQUIT, Signal, Signals};

@@ -1,7 +1,6 @@
 //! Prints lines. Printed text is never changed, and control characters in it are made visible.
 
 use std::io::Write;
-
 use rhumb_text::sanitize;
 
 /// Prints lines and prompts. A screen reader reads each line once, so nothing is overwritten.

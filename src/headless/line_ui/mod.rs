@@ -23,10 +23,8 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
-
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-
 use super::error_kind;
 use crate::error::ErrorKind;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};

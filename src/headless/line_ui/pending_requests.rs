@@ -1,7 +1,6 @@
 //! The effects that the next line waits for, so that a script has the same result as a user who reads each answer first.
 
 use std::collections::HashSet;
-
 use rhumb_session::{ConnectEffect, Effect, FetchEffect, GitEffect, MentionEffect, PersistenceEffect, RequestId};
 
 /// The requests to the host that are not finished.

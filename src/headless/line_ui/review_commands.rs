@@ -1,7 +1,6 @@
 //! The commands of a review: a table for the parser and the help.
 
 use std::ops::Range;
-
 use rhumb_edit::review::{CommentTarget, HunkId, Review, ReviewHunk};
 
 /// A row of the table.

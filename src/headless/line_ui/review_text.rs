@@ -1,7 +1,6 @@
 //! Renders hunks in words: number, location, size, marks, decision, and lines.
 
 use std::ops::Range;
-
 use rhumb_edit::review::{
     CommentTarget, Composed, Decision, EditState, FileReview, HunkId, Review, ReviewHunk, describe_mark,
 };

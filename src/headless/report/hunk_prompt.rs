@@ -2,7 +2,6 @@
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 use std::path::Path;
-
 use super::{hunk_diff, syntax_faults, syntax_warning};
 use crate::headless::line_ui::edit_file_name;
 use crate::tui::{self, theme::ColorDepth};

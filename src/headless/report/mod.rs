@@ -3,7 +3,6 @@
 mod hunk_prompt;
 
 use serde_json::{Value, json};
-
 use super::complain;
 use super::event::HunkEvent;
 use crate::host::new_syntax_faults;

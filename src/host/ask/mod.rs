@@ -9,12 +9,10 @@ pub(super) mod turn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
 use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
 use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
 use rhumb_llm::models::{Dollars, Tokens, estimate};

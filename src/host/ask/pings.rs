@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use crate::host::ModelClient;
 use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};

@@ -1,9 +1,7 @@
 //! Tests of requests, with a scripted provider.
 
 use std::collections::VecDeque;
-
 use futures::FutureExt as _;
-
 use super::*;
 use crate::host::CachedCounter;
 use rhumb_llm::Provider;

@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::pings::{PING_EVERY, keep_warm};
 use super::{AskParams, ask};
 use crate::host::history_summary::SummaryRequest;

@@ -3,7 +3,6 @@
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
 use super::images::new_image;
 use rhumb_llm::models::Model;
 use rhumb_session::{Clipboard, Failure};

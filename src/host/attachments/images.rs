@@ -1,7 +1,6 @@
 //! Images: reads them from files, and checks whether the model accepts them.
 
 use std::path::{Path, PathBuf};
-
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{Failure, NewImage};

@@ -6,9 +6,7 @@ mod images;
 mod page;
 
 use std::sync::Mutex;
-
 use tokio_util::sync::CancellationToken;
-
 use super::{Host, caught, lock};
 use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
 

@@ -1,7 +1,6 @@
 //! Web pages for the conversation: fetched, shortened to a budget, and quoted in a fence as reference material.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::images::new_image;
 use crate::host::{Host, SharedOutput, caught, shared_output};
 use rhumb_session::context::fence_for;

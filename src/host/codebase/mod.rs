@@ -7,10 +7,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::embedding_index::search::question_vector;
 use super::history_summary::weak_client;
 use super::{Host, IndexError, Survey, caught, embedder, load_vectors, lock};

@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
 use crate::host::{CachedCounter, PassageVectors, SearchMode, Survey, search_survey, search_with_vector};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};

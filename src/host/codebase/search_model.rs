@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
 use super::{PassageSource, SearchEvent, on_blocking_thread, search};
 use crate::config::CodebaseSettings;
 use crate::host::history_summary::answer;

@@ -1,10 +1,8 @@
 //! Commit messages by the weak model.
 
 use std::time::Duration;
-
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
 use super::pending::{CommitMessages, MessageRequest, PendingCommits};
 use crate::host::history_summary::answer;
 use crate::host::{ModelClient, RequestEnv};

@@ -9,9 +9,7 @@ pub(super) mod pending;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use tokio_util::sync::CancellationToken;
-
 use super::history_summary::separate_weak_client;
 use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};

@@ -1,7 +1,6 @@
 //! Commits that wait for their messages. Their trees are prepared already.
 
 use std::time::Duration;
-
 use crate::config::Settings;
 use rhumb_session::context::shortened_subject;
 use rhumb_session::{Committed, Failure, name_some};

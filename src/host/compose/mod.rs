@@ -5,7 +5,6 @@ pub(super) mod map_cache;
 pub(super) mod request_env;
 
 use std::sync::Arc;
-
 use super::attachments::image_refusal;
 use super::codebase::current_passages;
 use map_cache::MapCache;

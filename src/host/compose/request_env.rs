@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
 use crate::config::{Paths, Settings};
 use crate::host::CachedCounter;
 use crate::store::{CalibrationFile, model_lists};

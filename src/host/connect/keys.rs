@@ -1,7 +1,6 @@
 //! `/connect`: searches for keys and servers, and stores a key that the user entered.
 
 use std::time::Duration;
-
 use super::super::{Host, sentence};
 use super::connect_model;
 use crate::config::Settings;

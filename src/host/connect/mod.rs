@@ -3,7 +3,6 @@
 mod keys;
 
 use std::sync::Arc;
-
 use super::Host;
 use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
 use rayon::prelude::*;
-
 use super::{IndexControl, IndexError};
 use crate::host::Survey;
 use crate::store::vectors::{TextKey, VectorStore};

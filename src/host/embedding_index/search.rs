@@ -1,9 +1,7 @@
 //! Searches the repository for passages: by words, by embeddings, or by both.
 
 use std::sync::Arc;
-
 use futures::FutureExt as _;
-
 use super::{IndexError, PassageVectors};
 use crate::host::{Host, Survey, lock};
 use rhumb_index::repo_map::TagGraph;

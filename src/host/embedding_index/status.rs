@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-
 use super::IndexError;
 use crate::config::{EmbeddingsSource, Settings};
 use crate::store::MapStore;

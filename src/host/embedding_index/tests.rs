@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
-
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use proptest::prelude::*;
-
 use super::*;
 use crate::host::{SurveyStart, survey};
 use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};

@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
 use ignore::WalkBuilder;
-
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::host::connect::is_listed;

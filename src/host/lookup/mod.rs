@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
 use super::{Host, ModelClient, RequestEnv, connect_model, undo_preview};
 use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, written};
 use doctor::{checks_text, checkup, server_check, version};

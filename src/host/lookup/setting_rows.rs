@@ -1,7 +1,6 @@
 //! The rows of the settings list.
 
 use std::path::Path;
-
 use crate::config::{Entry, Level, Origin, SETTINGS, Setting, Settings, read_regular_file, setting_line, written};
 use rhumb_session::{SettingKind, SettingRow};
 

@@ -5,9 +5,7 @@ use std::iter::Sum;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
-
 use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::SurveyTimes;
 use super::records::KnownFiles;
 use crate::clock::{Stopwatch, ThreadWatch};

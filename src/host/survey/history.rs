@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-
 use super::SurveyStart;
 use rhumb_index::repo_map::{History, PastCommit};
 use rhumb_session::Failure;

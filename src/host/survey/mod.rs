@@ -11,9 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use rayon::prelude::*;
-
 use self::extract::{ByCtags, ChunkRecords, ThreadTimes};
 use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;

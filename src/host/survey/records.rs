@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-
 use super::SurveyStart;
 use super::extract::{ChunkRecords, FileRecord};
 use super::sketch::Sketch;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};

@@ -5,9 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
 use rayon::prelude::*;
-
 use super::CHUNK;
 use super::extract::is_worth_reading;
 use rhumb_index::repo_map::{Segment, SegmentBuilder};

@@ -2,7 +2,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
-
 use super::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap};
 use rhumb_tokens::counter_for_model;

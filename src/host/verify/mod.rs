@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
 use super::{RequestEnv, lock};
 use output::shared_text;
 use processes::{notes_of, run_command};

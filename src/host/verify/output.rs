@@ -1,7 +1,6 @@
 //! Excerpts of long outputs for the model: the beginning and the end. The whole output is saved in a file.
 
 use std::path::PathBuf;
-
 use crate::host::RequestEnv;
 use crate::store::save_output;
 use rhumb_session::context::{Excerpt, excerpt};

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
 use secrecy::ExposeSecret as _;
-
 use super::output::shared_text;
 use super::{CheckContext, CommandEvent, check};
 use crate::host::{Host, RequestEnv, caught, lock};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-
 use super::*;
 use crate::config::Settings;
 use crate::host::CachedCounter;

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-
 use git2::build::CheckoutBuilder;
 use git2::{IndexAddOption, Repository};
 use proptest::prelude::*;
-
 use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
 use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;

@@ -11,9 +11,7 @@ mod tests;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::database::{Database, DatabaseError, Schema};
 pub use live::Live;
 pub use rows::Found;

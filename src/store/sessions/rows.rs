@@ -1,9 +1,7 @@
 //! Reads, writes and finds sessions.
 
 use std::collections::BTreeMap;
-
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
-
 use super::live::Live;
 use super::{SessionStore, SessionsError};
 use crate::store::database::{Database, DatabaseError, milliseconds};

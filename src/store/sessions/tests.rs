@@ -1,9 +1,7 @@
 use rhumb_session::SessionChange;
 use std::collections::BTreeMap;
 use std::fs;
-
 use proptest::prelude::*;
-
 use super::*;
 
 fn open(folder: &Path) -> SessionStore {

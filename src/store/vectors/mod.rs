@@ -9,10 +9,8 @@
 mod tests;
 
 use std::path::{Path, PathBuf};
-
 use rusqlite::{Connection, OptionalExtension as _, params};
 use xxhash_rust::xxh3::xxh3_128;
-
 use super::database::{Database, DatabaseError, Schema, milliseconds};
 use rhumb_index::retrieval::QuantizedVector;
 

@@ -1,7 +1,6 @@
 //! Tests of storing and finding vectors.
 
 use std::fs;
-
 use super::*;
 
 fn row(numbers: &[f32]) -> QuantizedVector {

@@ -1,21 +1,16 @@
 //! The key map: the default keys of the actions, changed by the user's settings.
 
-use std::collections::BTreeMap;
-
 use rhumb_text::nearest;
 
-use super::{ACTIONS, Action, ActionInfo, Pane, Scope};
 use crate::config::Settings;
-use crate::tui::key;
+use crate::tui::prelude::*;
 
 /// The meaning of a key sequence in the pane with the focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding {
-    /// This action.
     Action(Action),
     /// The beginning of a longer sequence.
     Prefix,
-    /// Nothing.
     None,
 }
 
@@ -76,28 +71,7 @@ impl KeyMap {
         let longer = |action: Action| has(action, &|keys| keys.starts_with(&prefix));
         if here.map(|(_, info)| info.action).any(longer) { Binding::Prefix } else { Binding::None }
     }
-}
 
-/// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyProblem {
-    /// The action as the settings name it.
-    pub name: String,
-    /// The problem, as a sentence.
-    pub text: String,
-}
-
-/// Keys that leave the app or an overlay. Settings cannot change them.
-const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
-
-struct KeyMapBuilder {
-    keys: BTreeMap<Action, Vec<String>>,
-    /// The valid overrides, in the order of the table.
-    own: Vec<(&'static ActionInfo, String)>,
-    problems: Vec<KeyProblem>,
-}
-
-impl KeyMap {
     /// Replaces the default keys of actions by those of the settings. Returns the key map and the problems in the settings.
     ///
     /// Settings take precedence over the table. An empty list leaves an action without keys. Ctrl-c and Esc cannot be removed,
@@ -126,6 +100,23 @@ impl KeyMap {
         builder.report_shadowed();
         (Self { keys: builder.keys }, builder.problems)
     }
+}
+
+/// A problem in the user's key settings: an entry that has no effect, or an unexpected one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyProblem {
+    pub name: String,
+    pub text: String,
+}
+
+/// Keys that leave the app or an overlay. Settings cannot change them.
+const FIXED_KEYS: [(Action, &str); 2] = [(Action::Interrupt, "Ctrl-c"), (Action::Escape, "Esc")];
+
+struct KeyMapBuilder {
+    keys: BTreeMap<Action, Vec<String>>,
+    /// The valid overrides, in the order of the table.
+    own: Vec<(&'static ActionInfo, String)>,
+    problems: Vec<KeyProblem>,
 }
 
 impl KeyMapBuilder {
@@ -229,23 +220,13 @@ impl KeyMapBuilder {
 fn shadow(one: (&ActionInfo, &str), two: (&ActionInfo, &str)) -> String {
     let ((small, small_key), (large, large_key)) =
         if width(one.0.scope) <= width(two.0.scope) { (one, two) } else { (two, one) };
-    let place = place(small.scope);
+    let place = small.scope.place();
     if small_key == large_key {
         return format!("{small_key} means {} {place}, and {} elsewhere", small.name, large.name);
     }
     let (short, long, hidden) =
         if small_key.len() < large_key.len() { (small_key, large_key, large) } else { (large_key, small_key, small) };
     format!("{short} comes before {long}, so {long} of {} is never reached {place}", hidden.name)
-}
-
-fn place(scope: Scope) -> String {
-    match scope {
-        Scope::Global => "anywhere".into(),
-        Scope::Lists => "in map, context and review".into(),
-        Scope::Reading => "while one reads in the chat".into(),
-        Scope::Pane(Pane::Chat) => "in the chat".into(),
-        Scope::Pane(pane) => format!("in the {}", pane.title()),
-    }
 }
 
 fn width(scope: Scope) -> u8 {
@@ -280,29 +261,16 @@ fn is_text(key: &str) -> bool {
 }
 
 /// Alternative names of keys.
-const WORDS: [(&str, &str); 27] = [
-    ("enter", "Enter"),
+const WORDS: [(&str, &str); 14] = [
     ("return", "Enter"),
     ("ret", "Enter"),
-    ("esc", "Esc"),
     ("escape", "Esc"),
-    ("tab", "Tab"),
     ("backtab", "Shift-Tab"),
-    ("backspace", "Backspace"),
     ("bs", "Backspace"),
-    ("delete", "Delete"),
     ("del", "Delete"),
-    ("up", "Up"),
-    ("down", "Down"),
-    ("left", "Left"),
-    ("right", "Right"),
-    ("pageup", "PageUp"),
     ("pgup", "PageUp"),
-    ("pagedown", "PageDown"),
     ("pgdown", "PageDown"),
     ("pgdn", "PageDown"),
-    ("home", "Home"),
-    ("end", "End"),
     ("space", "Space"),
     ("spc", "Space"),
     ("plus", "+"),
@@ -312,12 +280,8 @@ const WORDS: [(&str, &str); 27] = [
 
 /// Parses a key or a key sequence into the names of the table. The error is the part that is not a key.
 pub fn parse_sequence(text: &str) -> Result<String, String> {
-    let parts: Result<Vec<String>, String> = text.split_whitespace().map(one).collect();
-    let parts = parts?;
-    if parts.is_empty() {
-        return Err(text.to_owned());
-    }
-    Ok(parts.join(" "))
+    let parts: Vec<String> = text.split_whitespace().map(one).collect::<Result<_, _>>()?;
+    if parts.is_empty() { Err(text.to_owned()) } else { Ok(parts.join(" ")) }
 }
 
 fn one(text: &str) -> Result<String, String> {
@@ -366,8 +330,9 @@ fn base(text: &str) -> Option<String> {
         return (!one.is_control()).then(|| one.to_string());
     }
     let lower = text.to_ascii_lowercase();
-    if let Some((_, name)) = WORDS.iter().find(|(word, _)| *word == lower) {
-        return Some((*name).to_owned());
+    let own = key::NAMED.iter().map(|(_, name)| *name).find(|name| name.eq_ignore_ascii_case(text));
+    if let Some(name) = own.or(WORDS.iter().find(|(word, _)| *word == lower).map(|(_, name)| *name)) {
+        return Some(name.to_owned());
     }
     let number: u8 = lower.strip_prefix('f')?.parse().ok()?;
     (1..=24).contains(&number).then(|| format!("F{number}"))
@@ -376,28 +341,23 @@ fn base(text: &str) -> Option<String> {
 /// The entries of the table `[keys]` that are ignored or hide another key, each with its file, its line and a remedy.
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     let (_, problems) = KeyMap::with(&settings.display.keys);
-    let told = |name: &str, text: &str| match settings.layers.origin(&format!("keys.{name}")) {
-        Some(origin) => format!("{origin}: {text}{}", end(text)),
-        None => format!("keys: {text}{}", end(text)),
+    let told = |name: &str, text: &str| {
+        let origin = settings.layers.origin(&format!("keys.{name}"));
+        let end = if text.ends_with('?') { "" } else { "." };
+        format!("{}: {text}{end}", origin.map_or("keys".to_owned(), |origin| origin.to_string()))
     };
     let hint = "/keys shows the names of actions and the keys in force.";
     problems.iter().map(|problem| (told(&problem.name, &problem.text), hint.to_owned())).collect()
-}
-
-/// The full stop of a sentence, unless it ends with a question mark.
-fn end(text: &str) -> &'static str {
-    if text.ends_with('?') { "" } else { "." }
 }
 
 /// The keys of an incomplete sequence, and whether the last key was Ctrl-C.
 #[derive(Debug, Default)]
 pub struct KeySequence {
     pending: String,
-    interrupted: bool,
+    pub interrupted: bool,
 }
 
 impl KeySequence {
-    /// Whether no sequence has begun.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }
@@ -413,19 +373,8 @@ impl KeySequence {
         if before.is_empty() { key.to_owned() } else { format!("{before} {key}") }
     }
 
-    /// Waits for the next key of a sequence.
     pub fn hold(&mut self, sequence: String) {
         self.pending = sequence;
-    }
-
-    /// Notes that Ctrl-C was pressed and a second one leaves.
-    pub fn note_interrupt(&mut self) {
-        self.interrupted = true;
-    }
-
-    /// Forgets that Ctrl-C was pressed.
-    pub fn forget_interrupt(&mut self) {
-        self.interrupted = false;
     }
 
     /// Whether the key before this one was Ctrl-C.
@@ -439,7 +388,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::tui::key;
 
     #[test]
     fn every_key_of_the_table_is_a_key() {

@@ -1,16 +1,13 @@
 //! Actions in the transcript: the reading cursor, search, and what applies to the block under the cursor.
 
-use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_edit::EditId;
 use rhumb_edit::review::{EditRecord, HunkId};
 use rhumb_index::retrieval::{Citation, CitationTarget};
-use rhumb_session::{ClipboardText, Command, Connection, Effect, Entry, is_command, parse_command};
+use rhumb_session::{is_command, parse_command};
 
 use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
-use crate::tui::action::{Action, Binding, Pane};
-use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::overlay::{LogView, Place, TextView};
-use crate::tui::widget::input::LineInput;
+use crate::tui::prelude::*;
 use crate::tui::widget::markdown::links_of;
 
 impl App {
@@ -75,7 +72,6 @@ impl App {
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
     }
 
-    /// The stop under the cursor.
     fn stop_at_cursor(&self) -> Option<Stop> {
         let stop_id = self.nearest_stop(self.chat.reading.stop_id);
         stops(self.session.transcript().get(stop_id.entry)?).into_iter().nth(stop_id.stop)
@@ -236,8 +232,7 @@ impl App {
         if text.trim().is_empty() {
             return self.say("there is nothing to copy here");
         }
-        let lines = text.lines().count();
-        self.hint.set(format!("copied: {lines} {}", if lines == 1 { "line" } else { "lines" }));
+        self.hint.set(format!("copied: {}", count(text.lines().count(), "line")));
         vec![Task::Copy(ClipboardText { what: what.to_owned(), text, hint: String::new() })]
     }
 
@@ -399,13 +394,7 @@ impl App {
 
     fn search_for(&mut self, query: &str) {
         self.chat.reading.search = TranscriptSearch::new(query, self.session.transcript());
-        let from = self.chat.reading.stop_id;
-        let Some(search) = &mut self.chat.reading.search else { return };
-        let here = StopId { stop: from.stop, ..from };
-        match search.next(self.session.transcript(), here, false, true) {
-            Some(stop_id) => self.show_match(stop_id),
-            None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
-        }
+        self.seek(false, true);
     }
 
     fn next_match(&mut self, forward: bool) {
@@ -413,7 +402,13 @@ impl App {
             return self.hint.set("no search is active");
         };
         search.refresh(self.session.transcript());
-        match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, false) {
+        self.seek(forward, false);
+    }
+
+    /// Goes to a match; with `here`, also to one in the stop under the cursor.
+    fn seek(&mut self, forward: bool, here: bool) {
+        let Some(search) = &mut self.chat.reading.search else { return };
+        match search.next(self.session.transcript(), self.chat.reading.stop_id, forward, here) {
             Some(stop_id) => self.show_match(stop_id),
             None => self.hint.set(format!("\"{}\" is nowhere", search.query)),
         }
@@ -469,31 +464,12 @@ impl App {
         }
         self.chat.reading.toggled.retain(|entry| *entry < count);
     }
-}
 
-/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
-fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
-    let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
-    let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
-    for word in words {
-        let named = word.trim_end_matches(['.', '/']).trim_start_matches("./");
-        let Some(path) = paths.iter().find(|path| is_path(path, named)) else { continue };
-        let start = named.as_ptr() as usize - text.as_ptr() as usize + named.len();
-        let after = text.get(start..).unwrap_or_default().trim_start_matches(['`', '"', '\'']);
-        let after = after.strip_prefix(", line ").or(after.strip_prefix(':')).or(after.strip_prefix('('));
-        let digits: String = after.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-        return Some((path.clone(), digits.parse().unwrap_or(1).max(1)));
-    }
-    None
-}
-
-impl App {
     /// Requests the files that new answers cite.
     pub(crate) fn update_citations(&mut self) -> Vec<Task> {
         run(self.chat.citing.update(self.session.transcript(), self.session.paths()))
     }
 
-    /// The citations in the text of a stop.
     fn cited_at(&self, stop_id: StopId) -> Vec<Citation> {
         let Some(entry) = self.session.transcript().get(stop_id.entry) else { return Vec::new() };
         if self.chat.citing.of(stop_id.entry).is_empty() {
@@ -506,7 +482,6 @@ impl App {
         }
     }
 
-    /// Moves to the next or previous link in the transcript.
     pub(super) fn next_link(&mut self, forward: bool) {
         let stop_id = self.chat.reading.stop_id;
         let here = self.cited_at(stop_id);
@@ -573,7 +548,6 @@ impl App {
         }
     }
 
-    /// The reason why a citation has no target.
     fn broken_link_hint(&self, entry: usize, citation: &Citation) -> Option<String> {
         match self.chat.citing.target(entry, citation) {
             CitationTarget::NoFile => Some(format!("there is no file {} in the repository", citation.path)),
@@ -598,12 +572,9 @@ impl App {
         let (before, behind) = all.split_at(here.min(all.len()));
         for other in behind.iter().chain(before).filter(|other| !is_it(other)) {
             if !self.chat.citing.target(entry, other).is_broken() {
-                places.extend(
-                    self.places_of(entry, other)
-                        .into_iter()
-                        .filter(|place| !places.contains(place))
-                        .collect::<Vec<_>>(),
-                );
+                let mut more = self.places_of(entry, other);
+                more.retain(|place| !places.contains(place));
+                places.extend(more);
             }
         }
         let tasks = self.show_locations(places);
@@ -613,12 +584,7 @@ impl App {
 
     /// The locations of a citation. For a line beyond the end of a file, its end.
     fn places_of(&self, entry: usize, citation: &Citation) -> Vec<Place> {
-        let place = |path: &String| Place {
-            path: path.clone(),
-            line: Some(citation.first),
-            end: Some(citation.last),
-            name: String::new(),
-        };
+        let place = |path: &String| Place { end: Some(citation.last), ..Place::at(path, Some(citation.first), "") };
         match self.chat.citing.target(entry, citation) {
             CitationTarget::Lines(paths) | CitationTarget::Uncounted(paths) => paths.iter().map(place).collect(),
             CitationTarget::Beyond(path, lines) => {
@@ -641,7 +607,7 @@ impl App {
         self.keep_draft();
         self.stop_reading();
         self.chat.reading.rerun = Some(Rerun { turn, entry });
-        self.completion.suppress();
+        self.completion.is_suppressed = true;
         let tasks = self.typed(|app| app.composer.open(&text));
         // The title above the composer shows what sending drops.
         let [drops, back] = [Action::Interrupt, Action::HistoryBack].map(|action| self.keys.first(action));
@@ -683,6 +649,22 @@ impl App {
         self.chat.reading.rerun = None;
         Some(effects)
     }
+}
+
+/// The first repository file that a text names, and its line: `a.rs:7`, `"a.py", line 7`.
+fn named_place(text: &str, paths: &[String]) -> Option<(String, usize)> {
+    let is_part = |c: char| c.is_alphanumeric() || "_-./+@~".contains(c);
+    let words = text.split(|c: char| !is_part(c)).filter(|word| word.contains(['.', '/']));
+    for word in words {
+        let named = word.trim_end_matches(['.', '/']).trim_start_matches("./");
+        let Some(path) = paths.iter().find(|path| is_path(path, named)) else { continue };
+        let start = named.as_ptr() as usize - text.as_ptr() as usize + named.len();
+        let after = text.get(start..).unwrap_or_default().trim_start_matches(['`', '"', '\'']);
+        let after = after.strip_prefix(", line ").or(after.strip_prefix(':')).or(after.strip_prefix('('));
+        let digits: String = after.unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+        return Some((path.clone(), digits.parse().unwrap_or(1).max(1)));
+    }
+    None
 }
 
 /// Whether the text is sent to the model, with or without a mode prefix.

@@ -1,35 +1,23 @@
-//! The chat pane: the transcript, the state of the running turn, and the composer.
+//! The chat pane: the transcript with its citations as links, the state of the running turn, and the composer.
 
 mod actions;
-mod answer;
-mod marks;
 mod message;
 mod reading;
 mod transcript;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Paragraph};
+use ratatui::widgets::{Block, Borders};
+use rhumb_session::Question;
 use rhumb_session::context::Mode;
-use rhumb_session::{Connection, Entry, Question};
-use rhumb_text::{count, sanitize, width, wrap};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
-use super::action::{Action, Pane};
-use super::app::App;
-use super::composer::completion::Popup;
+use super::composer::completion::{self, Popup};
 use super::mouse;
-use super::mouse::Hit;
-use super::previews::Preview;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block};
-use super::widget::styled::{cells, clipped, hanging};
-use super::widget::{completion, file_preview, meter};
+use super::widget::diff_lines::state_span;
+use super::widget::{file_preview, meter};
+use crate::tui::prelude::*;
 
 pub(super) use self::message::run_state_mark;
-
 pub use self::reading::ChatPane;
 pub use self::transcript::{ChatCache, VisibleStop};
 
@@ -65,7 +53,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return;
     }
     let rows =
-        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen().1 / 3).min(inner.height / 2).max(1));
+        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen.1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
     let cancels = format!(" · {leave} cancels");
     if let Some(turn) = app.session.turn() {
@@ -145,24 +133,20 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
             Some(Preview::Text(source)) => source.lines().take(usize::from(right.height)).count(),
             _ => 1,
         };
-        let height = u16::try_from(lines.max(1) + 2).unwrap_or(right.height).min(right.height);
-        let right = Rect { y: right.bottom() - height, height, ..right };
-        let inside = completion::frame_of_preview(frame, right, path, app.theme());
+        let inside = completion::frame_of_preview(frame, right, lines, path, app.theme());
         match app.previews.get(path) {
             Some(Preview::Text(source)) => {
                 let marked = line.map(file_preview::Marked::line);
                 file_preview::draw(frame, inside, (path, source), marked, &mut cache.coloring, app.theme());
             }
-            Some(Preview::None(reason)) => frame.render_widget(Paragraph::new(text(reason, inside.width)), inside),
-            Some(Preview::Reading) | None => {
-                frame.render_widget(Paragraph::new(text("reading …", inside.width)), inside)
+            preview => {
+                let told = if let Some(Preview::None(reason)) = preview { reason } else { "reading …" };
+                frame.render_widget(Paragraph::new(text(told, inside.width)), inside);
             }
         }
     } else if let Some((name, says)) = words {
         let lines = text(says, right.width.saturating_sub(2));
-        let height = u16::try_from(lines.len() + 2).unwrap_or(right.height).min(right.height);
-        let right = Rect { y: right.bottom() - height, height, ..right };
-        let inside = completion::frame_of_preview(frame, right, name, app.theme());
+        let inside = completion::frame_of_preview(frame, right, lines.len(), name, app.theme());
         frame.render_widget(Paragraph::new(lines), inside);
     }
 }
@@ -224,8 +208,8 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
         focus: app.chat.reading.focus(),
     };
     let mut lines = chat.arrange(head, &scene, coloring, app.chat.from_bottom);
-    marks::lay_reading_marks(&mut lines, app, chat, area.width);
-    let links = marks::lay_citations(&mut lines, app, chat, usize::from(area.width));
+    lay_reading_marks(&mut lines, app, chat, area.width);
+    let links = lay_citations(&mut lines, app, chat, usize::from(area.width));
     frame.render_widget(Paragraph::new(lines), area);
     for seen in chat.seen() {
         let rows = cells(seen.rows.start)..cells(seen.rows.end);
@@ -272,7 +256,6 @@ fn search_cursor(app: &App, width: u16) -> Option<u16> {
     u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
 }
 
-/// The search prompt, or the active search.
 fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     let typed = app.chat.reading.typing.as_ref();
     let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
@@ -346,7 +329,7 @@ fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'stat
 }
 
 /// The first queued message and what it waits for.
-fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
+fn queue_lines(app: &App, width: u16) -> Lines {
     let queue = app.session.queue();
     let Some(next) = queue.waiting().first() else { return Vec::new() };
     let more = match queue.waiting().len() {
@@ -371,8 +354,7 @@ fn queue_lines(app: &App, width: u16) -> Vec<Line<'static>> {
     lines
 }
 
-/// The first question and its choices.
-fn question_lines(question: &Question, app: &App, width: u16) -> Vec<Line<'static>> {
+fn question_lines(question: &Question, app: &App, width: u16) -> Lines {
     let choices: Vec<String> =
         question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
     let title = format!("? {}", sanitize::visible_line(&question.title));
@@ -450,7 +432,7 @@ fn lead(app: &App) -> String {
     }
 }
 
-fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
+fn welcome(app: &App, width: u16) -> Lines {
     let theme = app.theme();
     let lead = lead(app);
     let mut lines = vec![Line::styled("rhumb", theme.style(Role::Title)), Line::default()];
@@ -462,7 +444,7 @@ fn welcome(app: &App, width: u16) -> Vec<Line<'static>> {
 /// Columns of the labels at the left.
 const LEFT: usize = 10;
 
-pub fn first_start_card(app: &App, columns: u16) -> Vec<Line<'static>> {
+pub fn first_start_card(app: &App, columns: u16) -> Lines {
     let columns = usize::from(columns);
     let theme = app.theme();
     // The card and the composer must fit on a screen of 24 lines.
@@ -513,11 +495,159 @@ fn model_line(app: &App) -> String {
     }
 }
 
+/// The sign after a citation without a target.
+const SIGN: &str = "⚠";
+
+struct Link {
+    row: usize,
+    columns: Range<usize>,
+    entry: usize,
+    citation: usize,
+    /// The target does not exist, and there was no space for the sign.
+    unsigned: bool,
+}
+
+struct Mark<'a> {
+    written: &'a str,
+    citation: usize,
+    style: Style,
+    is_nowhere: bool,
+}
+
+fn lay_citations(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) -> Vec<Link> {
+    let mut links = Vec::new();
+    for (start, at, message) in cache.in_view() {
+        let Some(entry) = at.checked_sub(1) else { continue };
+        let marks = marks(app, entry);
+        if marks.is_empty() {
+            continue;
+        }
+        let end = start.saturating_add_unsigned(message.said);
+        let row = |row: isize| usize::try_from(row).unwrap_or(0);
+        for (number, line) in lines.iter_mut().enumerate().take(row(end)).skip(row(start)) {
+            lay_line(line, number, entry, &marks, columns, &mut links);
+        }
+    }
+    links
+}
+
+/// The citations of an answer, the longest first, since one may be a prefix of another.
+fn marks(app: &App, entry: usize) -> Vec<Mark<'_>> {
+    let Some(Entry::Answer(answer)) = app.session.transcript().get(entry) else { return Vec::new() };
+    let link = app.theme().style(Role::MarkdownLink).add_modifier(Modifier::UNDERLINED);
+    let broken = app.theme().style(Role::Warning).add_modifier(Modifier::CROSSED_OUT);
+    let current = app.chat.reading.link_in(entry);
+    let all = app.chat.citing.of(entry).iter().enumerate();
+    let mut marks: Vec<Mark<'_>> = all
+        .filter_map(|(at, citation)| {
+            let is_nowhere = app.chat.citing.target(entry, citation).is_broken();
+            let style = if is_nowhere { broken } else { link };
+            let is_here = current.is_some_and(|current| current.is_same(citation));
+            let style = if is_here { style.patch(app.theme().style(Role::Selection)) } else { style };
+            Some(Mark { written: answer.text.get(citation.bytes.clone())?, citation: at, style, is_nowhere })
+        })
+        .collect();
+    marks.sort_by_key(|mark| std::cmp::Reverse(mark.written.len()));
+    marks.dedup_by_key(|mark| mark.written);
+    marks
+}
+
+fn lay_line(
+    line: &mut Line<'static>,
+    row: usize,
+    entry: usize,
+    marks: &[Mark<'_>],
+    room: usize,
+    links: &mut Vec<Link>,
+) {
+    let text = line.to_string();
+    let mut found: Vec<(Range<usize>, &Mark<'_>)> = Vec::new();
+    for mark in marks {
+        for (at, _) in text.match_indices(mark.written) {
+            let range = at..at + mark.written.len();
+            let is_free = found.iter().all(|(other, _)| other.end <= range.start || range.end <= other.start);
+            if is_free && stands_alone(&text, &range) {
+                found.push((range, mark));
+            }
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    found.sort_by_key(|(range, _)| range.start);
+    let broken = found.iter().filter(|(_, mark)| mark.is_nowhere).count();
+    let has_room = line.width() + broken * width::columns(SIGN) <= room;
+    let mut shift = 0;
+    for (range, mark) in &found {
+        let from = width::columns(&text[..range.start]) + shift;
+        let signed = mark.is_nowhere && has_room;
+        let columns = from..from + width::columns(&text[range.clone()]) + usize::from(signed) * width::columns(SIGN);
+        shift += usize::from(signed) * width::columns(SIGN);
+        let unsigned = mark.is_nowhere && !has_room;
+        links.push(Link { row, columns, entry, citation: mark.citation, unsigned });
+    }
+    let styled = |(range, mark): (Range<usize>, &Mark<'_>)| {
+        let sign = Style { add_modifier: Modifier::empty(), ..mark.style };
+        (range, mark.style, (mark.is_nowhere && has_room).then(|| Span::styled(SIGN, sign)))
+    };
+    *line = marked(line, &found.into_iter().map(styled).collect::<Vec<_>>());
+}
+
+/// Whether a range of a text is delimited: `a.rs:1` is not part of `a.rs:12`.
+fn stands_alone(text: &str, range: &Range<usize>) -> bool {
+    let before = text.get(..range.start).and_then(|before| before.chars().next_back());
+    let behind = text.get(range.end..).and_then(|behind| behind.chars().next());
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '-' | '.')) && !behind.is_some_and(is_part)
+}
+
+fn lay_reading_marks(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: u16) {
+    lay_states(lines, app, cache, usize::from(columns));
+    if let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) {
+        let style = app.theme().style(Role::Search);
+        for line in lines.iter_mut() {
+            let text = line.to_string();
+            let ranges: Vec<_> = search.needle.find_iter(&text).map(|found| found.range()).collect();
+            if !ranges.is_empty() {
+                *line = marked(line, &ranges.into_iter().map(|range| (range, style, None)).collect::<Vec<_>>());
+            }
+        }
+    }
+    if !app.chat.reading.on {
+        return;
+    }
+    for seen in cache.seen().into_iter().filter(|seen| seen.stop_id == app.chat.reading.stop_id) {
+        for line in lines.iter_mut().take(seen.rows.end).skip(seen.rows.start) {
+            *line = under_cursor(std::mem::take(line), columns, app.theme());
+        }
+    }
+}
+
+/// Appends the state of each edit to its card.
+fn lay_states(lines: &mut [Line<'static>], app: &App, cache: &ChatCache, columns: usize) {
+    for (row, at, message) in cache.in_view() {
+        let Some(Entry::Answer(answer)) = at.checked_sub(1).and_then(|at| app.session.transcript().get(at)) else {
+            continue;
+        };
+        for card in &message.cards {
+            let at = row.checked_add_unsigned(card.line).and_then(|at| usize::try_from(at).ok());
+            let record = answer.edits.iter().find(|record| record.id == card.edit);
+            if let Some(line) = at.and_then(|at| lines.get_mut(at))
+                && let Some(record) = record
+            {
+                let space = columns.saturating_sub(line.width());
+                line.spans.extend(state_span(app.session.edit_state(record), space, app.theme()));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::action::KeyMap;
+    use super::super::theme::ColorDepth;
+    use super::super::theme::Theme;
     use super::*;
-    use crate::tui::action::KeyMap;
-    use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::Session;
 
     #[test]
@@ -534,5 +664,21 @@ mod tests {
             assert!(shown.contains(part), "{part} in {shown}");
         }
         assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
+    }
+}
+
+#[cfg(test)]
+mod marks_tests {
+    use super::*;
+
+    #[test]
+    fn a_place_within_a_longer_one_is_none() {
+        let text = "a.rs:1 a.rs:12 b/a.rs:1 (a.rs:1)";
+        let alone: Vec<usize> = text
+            .match_indices("a.rs:1")
+            .filter(|(at, found)| stands_alone(text, &(*at..at + found.len())))
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(alone, [0, 25]);
     }
 }

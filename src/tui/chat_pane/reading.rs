@@ -1,17 +1,12 @@
 //! The reading state of the transcript: the stops of its cursor, search, and unfolded reasoning.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-
-use ratatui::text::Line;
 use regex::{Regex, RegexBuilder};
 use rhumb_edit::{EditId, LineKind};
 use rhumb_index::retrieval::Citation;
-use rhumb_session::{AnswerState, Citations, Entry, Question, Response};
+use rhumb_session::{AnswerState, Citations, Question};
 
-use super::answer::AnswerView;
-use crate::tui::view::ViewCache;
-use crate::tui::widget::input::LineInput;
+use super::message::AnswerView;
+use crate::tui::prelude::*;
 use crate::tui::widget::markdown::Code;
 
 /// A position of the reading cursor: an entry, and one of its blocks.
@@ -33,7 +28,6 @@ impl StopId {
         (self.entry << STOP_BITS) | self.stop.min((1 << STOP_BITS) - 1)
     }
 
-    /// The inverse of [`Self::row`].
     pub fn of_row(row: usize) -> Self {
         Self { entry: row >> STOP_BITS, stop: row & ((1 << STOP_BITS) - 1) }
     }
@@ -48,7 +42,7 @@ pub(super) struct Focus<'a> {
     /// Whether it is placed at the top.
     pub(super) top: bool,
     /// The search pattern and the number (0-based) of the match in the stop.
-    pub(super) search: Option<(&'a Regex, usize)>,
+    pub search: Option<(&'a Regex, usize)>,
 }
 
 impl Focus<'_> {
@@ -95,7 +89,6 @@ impl TranscriptSearch {
         Some(search)
     }
 
-    /// Searches again after a change of the transcript.
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
         let holds = |entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
@@ -176,58 +169,23 @@ pub(super) fn is_path(path: &str, named: &str) -> bool {
 #[derive(Debug, Default)]
 pub struct ChatPane {
     /// Lines below the last visible one; 0 follows the newest text.
-    pub(super) from_bottom: usize,
-    pub(super) thoughts: bool,
-    pub(super) welcome: bool,
+    pub from_bottom: usize,
+    pub thoughts: bool,
+    pub welcome: bool,
     /// The question that was shown in full in the last frame. A key answers no other question.
-    pub(super) seen_question: Option<Question>,
-    /// Reading in the transcript.
-    pub(super) reading: Reading,
-    pub(super) citing: Citations,
+    pub seen_question: Option<Question>,
+    pub reading: Reading,
+    pub citing: Citations,
 }
 
 impl ChatPane {
-    pub fn lines_below(&self) -> usize {
-        self.from_bottom
-    }
-
-    pub fn scroll_to_end(&mut self) {
-        self.from_bottom = 0;
-    }
-
     /// Scrolls up by that many lines; down if negative.
     pub fn scroll_up(&mut self, lines: isize) {
         self.from_bottom = self.from_bottom.saturating_add_signed(lines);
     }
 
-    pub fn is_reading(&self) -> bool {
-        self.reading.on
-    }
-
-    /// Whether the reasoning of some answer is shown or hidden contrary to the default.
-    #[cfg(test)]
-    pub fn has_toggled_thoughts(&self) -> bool {
-        !self.reading.toggled.is_empty()
-    }
-
-    pub fn is_searching(&self) -> bool {
-        self.reading.search.is_some()
-    }
-
-    pub fn has_citations(&self) -> bool {
-        self.citing.any()
-    }
-
-    pub fn set_welcome(&mut self, welcome: bool) {
-        self.welcome = welcome;
-    }
-
     pub fn has_shown(&self, question: &Question) -> bool {
         self.seen_question.as_ref() == Some(question)
-    }
-
-    pub fn note(&mut self, report: &Response) {
-        self.citing.note(report);
     }
 
     pub fn drawn(&mut self, cache: &ViewCache) {
@@ -239,14 +197,14 @@ impl ChatPane {
 
 #[derive(Debug, Default)]
 pub struct Reading {
-    pub(super) on: bool,
+    pub on: bool,
     pub(super) stop_id: StopId,
     /// Whether the next frame must show the cursor, and at the top.
     pub(super) follow: bool,
     pub(super) top: bool,
     /// Entries whose reasoning is shown or hidden contrary to the default.
-    pub(super) toggled: BTreeSet<usize>,
-    pub(super) search: Option<TranscriptSearch>,
+    pub toggled: BTreeSet<usize>,
+    pub search: Option<TranscriptSearch>,
     pub(super) typing: Option<LineInput>,
     pub(super) rerun: Option<Rerun>,
     /// The link under the cursor: its stop, its number among the links of the stop, and its citation.
@@ -318,7 +276,6 @@ pub(crate) struct EditCard {
 }
 
 impl EditCard {
-    /// The edit as a diff without line numbers.
     fn as_diff(&self) -> String {
         let mark = |kind| match kind {
             LineKind::Insert => '+',
@@ -374,7 +331,6 @@ pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
     stops
 }
 
-/// The whole text of an entry.
 pub(crate) fn text_of(entry: &Entry) -> String {
     let with = |first: &str, rest: &str| if rest.is_empty() { first.to_owned() } else { format!("{first}\n{rest}") };
     match entry {

@@ -5,15 +5,11 @@
 //! estimate does not move the text, because the position of the view is its first line and not a number of lines. Each
 //! frame replaces some of the estimates below the view by exact heights.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use ratatui::text::Line;
 use rhumb_session::Transcript;
 
 use super::message::Message;
 use super::reading::{Focus, StopId};
-use crate::tui::coloring::Coloring;
-use crate::tui::theme::Theme;
+use crate::tui::prelude::*;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;
@@ -56,14 +52,12 @@ pub struct ChatCache {
     pub total: usize,
 }
 
-/// A line of a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LineLocation {
     pub(super) message: usize,
     pub(super) line: usize,
 }
 
-/// A visible stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleStop {
     pub stop_id: StopId,
@@ -77,11 +71,11 @@ impl ChatCache {
     /// follows the end, any other number moves the view by its difference to [`Self::from_bottom`].
     pub(super) fn arrange(
         &mut self,
-        head: Vec<Line<'static>>,
+        head: Lines,
         scene: &TranscriptView<'_>,
         coloring: &mut Coloring,
         wanted: usize,
-    ) -> Vec<Line<'static>> {
+    ) -> Lines {
         let old_height = self.messages.get(self.first.message).map_or(0, |message| message.height);
         let rewrapped = self.compare(head, scene);
         let mut layout = TranscriptLayout { cache: self, scene, coloring };
@@ -117,13 +111,13 @@ impl ChatCache {
 
     /// Compares the entries with those of the last frame without reading their texts. Returns whether all lines must be
     /// wrapped again.
-    fn compare(&mut self, head: Vec<Line<'static>>, scene: &TranscriptView<'_>) -> bool {
-        let look = (scene.width, scene.theme.name(), scene.thoughts);
+    fn compare(&mut self, head: Lines, scene: &TranscriptView<'_>) -> bool {
+        let look = (scene.width, scene.theme.name.as_str(), scene.thoughts);
         let rewrapped = (self.width, self.theme.as_str(), self.thoughts) != look;
         if rewrapped {
             self.messages.iter_mut().for_each(Message::forget);
             (self.width, self.thoughts) = (scene.width, scene.thoughts);
-            scene.theme.name().clone_into(&mut self.theme);
+            scene.theme.name.clone_into(&mut self.theme);
         }
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
         if let Some((first, messages)) = self.messages.split_first_mut() {
@@ -139,7 +133,7 @@ impl ChatCache {
     }
 
     /// Stores the position of the view, and returns its lines.
-    fn settle(&mut self, first: LineLocation, end: LineLocation, height: usize) -> Vec<Line<'static>> {
+    fn settle(&mut self, first: LineLocation, end: LineLocation, height: usize) -> Lines {
         let sum = |messages: &[Message]| messages.iter().map(|message| message.height).sum::<usize>();
         let below = self.messages.get(first.message..).map_or(0, sum).saturating_sub(first.line);
         self.from_bottom = if first < end { below.saturating_sub(height) } else { 0 };

@@ -1,18 +1,15 @@
-//! Actions of the composer: vi keys, pastes and dropped paths, earlier input, earlier sessions, and the external
-//! editor.
+//! Actions of the composer: vi keys, pastes and dropped paths, earlier input, and the external editor.
 
-use crossterm::event::{KeyCode, KeyEvent};
+use std::path::Path;
+
 use rhumb_session::context::Mode;
-use rhumb_session::{Effect, FetchEffect, Level, is_command};
+use rhumb_session::{FetchEffect, is_command, is_image_path};
 
-use super::dropped_paths::{Dropped, dropped, named};
-use super::vi;
-use super::vi::ViOutcome;
+use super::vi::{self, ViOutcome};
 use crate::config::ComposerKeys;
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, Task, run};
 use crate::tui::handlers::is_long_command;
 use crate::tui::overlay::Menu;
+use crate::tui::prelude::*;
 
 impl App {
     /// Handles a vi key. `None` if vi keys are off or the key has no vi meaning.
@@ -91,12 +88,7 @@ impl App {
         let (mode, typed) = self.composer.vi_mode().unwrap_or_default();
         Some(if typed.is_empty() { mode.name().to_owned() } else { format!("{} {typed}", mode.name()) })
     }
-}
 
-/// Lines of a message from the editor up to which it is not folded.
-const MAX_UNFOLDED_LINES: usize = 200;
-
-impl App {
     /// Puts a message that was not answered back into the composer. If the composer has a newer draft, the message is added to
     /// the earlier inputs instead.
     pub(crate) fn restore_draft(&mut self, draft: &str) {
@@ -154,42 +146,7 @@ impl App {
         self.session.report(Level::Error, message, hint);
         Vec::new()
     }
-}
 
-/// The position in the earlier inputs.
-#[derive(Debug, Default)]
-pub struct InputHistory {
-    /// The index of the recalled input, and its text.
-    at: Option<(usize, String)>,
-    /// The draft from before, which follows the newest input.
-    before: String,
-    recent: Vec<String>,
-    /// The text that the app last copied.
-    copied: Option<String>,
-}
-
-impl InputHistory {
-    pub fn note_run(&mut self, name: &str) {
-        self.recent.retain(|known| known != name);
-        self.recent.push(name.to_owned());
-    }
-
-    /// Names of actions and commands that were run from the palette, the newest last.
-    pub fn recent(&self) -> &[String] {
-        &self.recent
-    }
-
-    pub fn note_copied(&mut self, text: &str) {
-        self.copied = Some(text.to_owned());
-    }
-
-    /// Whether the app itself copied this text.
-    pub fn has_copied(&self, text: &str) -> bool {
-        self.copied.as_deref() == Some(text)
-    }
-}
-
-impl App {
     /// Whether Up and Down recall earlier inputs: the composer is empty, or holds an unchanged earlier input.
     pub(crate) fn recalls(&self, key: &str) -> bool {
         let is_unchanged = || self.composer.history.at.as_ref().is_some_and(|(_, text)| *text == self.composer.text());
@@ -220,19 +177,107 @@ impl App {
         let Some(to) = to else { return Vec::new() };
         let recalled = inputs.get(to).cloned();
         let shown = recalled.clone().unwrap_or_else(|| std::mem::take(&mut self.composer.history.before));
-        self.completion.suppress();
+        self.completion.is_suppressed = true;
         let tasks = self.typed(|app| app.composer.set(&shown));
         // The text of the composer, which may have made a control character visible.
         self.composer.history.at = recalled.map(|_| (to, self.composer.text()));
         tasks
     }
 
-    /// Opens the search in earlier inputs.
     pub(crate) fn search_inputs(&mut self) {
         if self.session.persistence().inputs.is_empty() {
             return self.hint.set("there are no earlier inputs yet");
         }
         self.overlays.show(Menu::inputs(&self.session.persistence().inputs));
+    }
+}
+
+/// Lines of a message from the editor up to which it is not folded.
+const MAX_UNFOLDED_LINES: usize = 200;
+
+/// The position in the earlier inputs.
+#[derive(Debug, Default)]
+pub struct InputHistory {
+    /// The index of the recalled input, and its text.
+    at: Option<(usize, String)>,
+    /// The draft from before, which follows the newest input.
+    before: String,
+    /// The most recent last.
+    pub recent: Vec<String>,
+    /// The text that the app last copied.
+    copied: Option<String>,
+}
+
+impl InputHistory {
+    pub fn note_run(&mut self, name: &str) {
+        self.recent.retain(|known| known != name);
+        self.recent.push(name.to_owned());
+    }
+
+    pub fn note_copied(&mut self, text: &str) {
+        self.copied = Some(text.to_owned());
+    }
+
+    /// Whether the app itself copied this text.
+    pub fn has_copied(&self, text: &str) -> bool {
+        self.copied.as_deref() == Some(text)
+    }
+}
+
+/// Maximum size in bytes of a list of dropped paths.
+const MAX_BYTES: usize = 65_536;
+const MAX_PATHS: usize = 64;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Dropped {
+    /// A file or folder of the repository, relative to the root. A folder ends with a slash.
+    Known(String),
+    /// A picture, by its absolute path.
+    Picture(String),
+    /// Any other file, by its absolute path.
+    Elsewhere(String),
+}
+
+/// The paths of a pasted text; `None` if it contains anything else. `known` are the files of the repository in `root`.
+pub(crate) fn dropped(text: &str, root: &Path, known: &[String]) -> Option<Vec<Dropped>> {
+    let text = text.trim();
+    let begins = ["/", "'/", "\"/", "file://", "'file://"].iter().any(|start| text.starts_with(start));
+    if !begins || text.len() > MAX_BYTES {
+        return None;
+    }
+    let words = shell_words::split(text).ok().filter(|words| words.len() <= MAX_PATHS)?;
+    words.iter().map(|word| one(word, root, known)).collect()
+}
+
+fn one(word: &str, root: &Path, known: &[String]) -> Option<Dropped> {
+    let path = if word.starts_with("file://") {
+        url::Url::parse(word).ok()?.to_file_path().ok()?.to_str()?.to_owned()
+    } else {
+        word.to_owned()
+    };
+    // A word with one slash may be a command.
+    if !path.starts_with('/') || path.trim_matches('/').split('/').count() < 2 || path.contains(char::is_control) {
+        return None;
+    }
+    let under =
+        Path::new(&path).strip_prefix(root).ok().and_then(Path::to_str).map(|under| under.trim_end_matches('/'));
+    let folder = under.filter(|under| !under.is_empty()).map(|under| format!("{under}/"));
+    if let Some(under) = under.filter(|under| known.iter().any(|path| path == under)) {
+        return Some(Dropped::Known(under.to_owned()));
+    }
+    if let Some(folder) = folder.filter(|folder| known.iter().any(|path| path.starts_with(folder.as_str()))) {
+        return Some(Dropped::Known(folder));
+    }
+    Some(if is_image_path(&path) { Dropped::Picture(path) } else { Dropped::Elsewhere(path) })
+}
+
+/// A path as written in a message or as an argument of a command.
+pub(crate) fn named(path: &str, in_command: bool) -> String {
+    let has_blank = path.contains(char::is_whitespace);
+    match (in_command, has_blank) {
+        (true, _) => shell_words::quote(path).into_owned(),
+        (false, true) => format!("@\"{path}\""),
+        (false, false) => format!("@{path}"),
     }
 }
 
@@ -242,9 +287,10 @@ mod tests {
 
     use super::*;
     use crate::tui::action::Pane;
-    use crate::tui::key;
-    use crate::tui::theme::{ColorDepth, Theme};
-    use rhumb_session::{Connection, Session};
+    use crate::tui::theme::ColorDepth;
+    use crate::tui::theme::Theme;
+    use rhumb_session::Connection;
+    use rhumb_session::Session;
 
     fn app() -> App {
         let (mut session, effects) = Session::start(Connection::None);
@@ -278,9 +324,9 @@ mod tests {
         let mut app = app();
         app.chat.scroll_up(5);
         press(&mut app, "a Esc");
-        assert_eq!(app.chat.lines_below(), 5);
+        assert_eq!(app.chat.from_bottom, 5);
         press(&mut app, "Esc");
-        assert_eq!(app.chat.lines_below(), 0);
+        assert_eq!(app.chat.from_bottom, 0);
         press(&mut app, "Tab");
         assert_eq!(app.focus, Pane::Map);
     }
@@ -333,9 +379,10 @@ mod past_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
-    use crate::tui::theme::{ColorDepth, Theme};
-    use rhumb_session::{Connection, Session};
+    use crate::tui::theme::ColorDepth;
+    use crate::tui::theme::Theme;
+    use rhumb_session::Connection;
+    use rhumb_session::Session;
 
     fn app(inputs: &[&str]) -> App {
         let (mut session, effects) = Session::start(Connection::None);
@@ -380,5 +427,57 @@ mod past_tests {
         let mut app = app(&["one", "two", "one", "one"]);
         assert_eq!(app.session.persistence().inputs, ["two", "one"]);
         assert_eq!(pressed(&mut app, "Up Up"), "two");
+    }
+}
+
+#[cfg(test)]
+mod dropped_paths_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(text: &str) -> Option<Vec<Dropped>> {
+        let known = ["src/a.rs", "my notes/tide table.md"].map(str::to_owned);
+        dropped(text, Path::new("/home/mira/harbour"), &known)
+    }
+
+    fn known(path: &str) -> Dropped {
+        Dropped::Known(path.into())
+    }
+
+    #[test]
+    fn paths_are_known_however_the_terminal_writes_them() {
+        let table = known("my notes/tide table.md");
+        for text in [
+            "'/home/mira/harbour/my notes/tide table.md'",
+            "/home/mira/harbour/my\\ notes/tide\\ table.md ",
+            "\"/home/mira/harbour/my notes/tide table.md\"\n",
+            "file:///home/mira/harbour/my%20notes/tide%20table.md",
+        ] {
+            assert_eq!(of(text), Some(vec![table.clone()]), "{text}");
+        }
+        let several = "/home/mira/harbour/src/a.rs '/home/mira/harbour/my notes' /home/mira/harbour/src/";
+        assert_eq!(of(several), Some(vec![known("src/a.rs"), known("my notes/"), known("src/")]));
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_told_from_pictures() {
+        let found = of("/tmp/notes.txt /tmp/shot.png").unwrap();
+        assert_eq!(found, [Dropped::Elsewhere("/tmp/notes.txt".into()), Dropped::Picture("/tmp/shot.png".into())]);
+    }
+
+    #[test]
+    fn other_texts_are_texts() {
+        for text in ["/help", "src/a.rs", "/add src/a.rs", "see /tmp/x", "/tmp/x is full", "'/tmp/x", "", "file://"] {
+            assert_eq!(of(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_harm(text in "[/'\" a-z%:\\\\\n.]{0,40}") {
+            let _ = of(&format!("/{text}"));
+            let _ = of(&format!("file://{text}"));
+        }
     }
 }

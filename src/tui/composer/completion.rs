@@ -1,17 +1,17 @@
-//! Completion in the composer: the candidates for the word at the cursor, and the keys that accept one.
+//! Completion in the composer: the candidates for the word at the cursor, the keys that accept one, and the rows above the
+//! composer.
 //!
 //! The list opens while the user types and takes no key that may have another meaning: Enter runs a complete command,
 //! and Tab goes to the next pane when there is no list.
 
+use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_session::{
-    Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, Effect, ExtraCommand,
-    LookupEffect, PersistenceEffect, PersistenceResponse, Response, completion_target, folder_of,
+    Argument, COMMANDS, Completer, CompletionItem, CompletionKind, CompletionTarget, ExtraCommand, LookupEffect,
+    PersistenceEffect, PersistenceResponse, completion_target, folder_of,
 };
 
 use super::vi::Mode;
-use crate::tui::action::{ACTIONS, Pane};
-use crate::tui::app::{App, Task, run};
-use crate::tui::widget::completion;
+use crate::tui::prelude::*;
 
 /// Minimum number of letters after `@` at which Enter accepts a candidate: a shorter text may be intended as typed.
 const MIN_MENTION_LETTERS: usize = 2;
@@ -36,16 +36,11 @@ pub struct Completion {
     closed: bool,
     /// Whether new candidates may be available.
     is_stale: bool,
-    /// The next text is recalled, so the list does not open.
-    is_suppressed: bool,
+    /// The next text is recalled, so the list does not open: the keys that recall inputs must stay usable.
+    pub is_suppressed: bool,
 }
 
 impl Completion {
-    /// Does not open the list for the next text, which is recalled: the keys that recall inputs must stay usable.
-    pub fn suppress(&mut self) {
-        self.is_suppressed = true;
-    }
-
     /// Notes whether a report may bring new candidates.
     pub fn note(&mut self, report: &Response) {
         self.is_stale |= matches!(
@@ -58,7 +53,6 @@ impl Completion {
         );
     }
 
-    /// Whether there are no candidates.
     pub fn is_empty(&self) -> bool {
         self.popup.is_none()
     }
@@ -111,14 +105,8 @@ impl Popup {
             CompletionKind::CustomArgument => false,
             CompletionKind::Mention => candidate.is_literal_match && typed.chars().count() >= MIN_MENTION_LETTERS,
             CompletionKind::Argument(info, _) => {
-                let closed = [
-                    Argument::Files,
-                    Argument::ChatFiles,
-                    Argument::EditFormat,
-                    Argument::Effort,
-                    Argument::Refresh,
-                    Argument::Theme,
-                ];
+                use Argument::{ChatFiles, EditFormat, Effort, Files, Refresh, Theme};
+                let closed = [Files, ChatFiles, EditFormat, Effort, Refresh, Theme];
                 candidate.is_literal_match && (closed.contains(&info.takes) || info.name == "watch")
             }
         };
@@ -131,7 +119,7 @@ impl App {
     pub(crate) fn update_completion(&mut self) -> Vec<Task> {
         let mut tasks = self.find_candidates();
         // A narrow screen has no space for it.
-        if self.layout.screen().0 >= completion::MIN_PREVIEW_WIDTH
+        if self.layout.screen.0 >= MIN_PREVIEW_WIDTH
             && let Some(popup) = self.completion.popup()
             && let Some((path, _)) = popup.file(self.session.paths())
         {
@@ -141,7 +129,7 @@ impl App {
     }
 
     fn find_candidates(&mut self) -> Vec<Task> {
-        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.is_reading();
+        let is_here = self.focus == Pane::Chat && self.overlays.is_empty() && !self.chat.reading.on;
         let before = if is_here { self.composer.before_cursor() } else { None };
         let now = before.as_deref().and_then(completion_target);
         let is_new = self.completion.seen != now;
@@ -259,6 +247,103 @@ impl App {
     }
 }
 
+const MAX_ROWS: usize = 8;
+/// Maximum width of the names; their descriptions follow.
+const MAX_NAME_COLUMNS: usize = 44;
+
+/// Minimum width of a screen that may have space for a preview beside the rows.
+pub const MIN_PREVIEW_WIDTH: u16 = 90;
+/// Columns and rows that a pane must have for a preview beside the rows.
+const MIN_PREVIEW_PANE: (u16, u16) = (84, 8);
+/// Columns of a row beside its name: the pointer, and the count at its end.
+const AROUND_NAME: usize = 8;
+const PREVIEW_ROWS: u16 = 12;
+
+/// Divides the space above the composer between the rows and the preview of the selected one, if both fit. The rows get
+/// up to half of the width if their longest name, `longest` columns, needs that.
+pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
+    if room.width < MIN_PREVIEW_PANE.0 || room.height < MIN_PREVIEW_PANE.1 {
+        return (room, None);
+    }
+    let needed = u16::try_from(longest.saturating_add(AROUND_NAME)).unwrap_or(u16::MAX);
+    let left = needed.clamp(room.width * 2 / 5, room.width / 2);
+    let height = PREVIEW_ROWS.min(room.height);
+    let right = Rect { x: room.x + left, width: room.width - left, y: room.bottom() - height, height };
+    (Rect { width: left, ..room }, Some(right))
+}
+
+/// Draws the frame of a preview at the bottom of `room`, as high as its lines need, and returns the area inside.
+pub fn frame_of_preview(frame: &mut Frame<'_>, room: Rect, lines: usize, title: &str, theme: &Theme) -> Rect {
+    let height = cells(lines.max(1) + 2).min(room.height);
+    let area = Rect { y: room.bottom() - height, height, ..room };
+    frame.render_widget(Clear, area);
+    let title = sanitize::visible_line(title);
+    let title = width::clip_start(&title, usize::from(area.width).saturating_sub(4));
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.style(Role::Border))
+        .title(Line::styled(format!(" {title} "), theme.style(Role::Title)))
+        .style(theme.style(Role::Overlay));
+    let inner = block.inner(area);
+    frame.render_widget(block, area);
+    inner
+}
+
+/// Name and description.
+pub type Row<'r> = (&'r str, &'r str);
+
+pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
+    let height = rows.len().min(MAX_ROWS).min(usize::from(room.height));
+    if height == 0 || room.width < 8 {
+        return;
+    }
+    let rows_high = u16::try_from(height).unwrap_or(1);
+    let area = Rect { y: room.bottom() - rows_high, height: rows_high, ..room };
+    let first = (selected + 1).saturating_sub(height).min(rows.len() - height);
+    let shown = rows.iter().enumerate().skip(first).take(height);
+    let columns = usize::from(area.width);
+    let names = name_columns(rows, columns);
+    let lines: Vec<Line<'_>> =
+        shown.map(|(at, row)| line(*row, names, columns, at == selected, rows.len(), theme)).collect();
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines).style(theme.style(Role::Overlay)), area);
+}
+
+/// Columns of the names: as many as they need, limited by half of the width and the columns of the descriptions.
+fn name_columns(rows: &[Row<'_>], columns: usize) -> usize {
+    let widest = |text: fn(&Row<'_>) -> usize| rows.iter().map(text).max().unwrap_or(0);
+    let (names, words) = (widest(|(name, _)| width::columns(name)), widest(|(_, help)| width::columns(help)));
+    // The pointer, the gap, and a column at the end; without words there is no gap.
+    let around = if words == 0 { 4 } else { 6 };
+    let left = columns.saturating_sub(words + around);
+    if words == 0 { left } else { names.min(left.max(MAX_NAME_COLUMNS.min(columns / 2))) }
+}
+
+fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize, theme: &Theme) -> Line<'static> {
+    let background = theme.style(if selected { Role::Selection } else { Role::Overlay });
+    let pointer = if selected { "▸ " } else { "  " };
+    let name = sanitize::visible_line(row.0);
+    // The end of a path is more useful than its beginning.
+    let name = if name.contains('/') && !name.starts_with('/') {
+        width::clip_start(&name, names).into_owned()
+    } else {
+        width::clip(&name, names).into_owned()
+    };
+    let gap = " ".repeat(names.saturating_sub(width::columns(&name)) + 2);
+    let more = if selected && count > MAX_ROWS { format!(" {count} ") } else { String::new() };
+    let room = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
+    let help = width::clip(&sanitize::visible_line(row.1), room).into_owned();
+    let mut line = Line::from(vec![
+        Span::styled(pointer, theme.style(Role::Accent).patch(background)),
+        Span::styled(name, theme.style(Role::Text).patch(background)),
+        Span::styled(gap, background),
+        Span::styled(help, theme.style(Role::Muted).patch(background)),
+    ]);
+    fill(&mut line, columns.saturating_sub(width::columns(&more)), background);
+    line.spans.push(Span::styled(more, theme.style(Role::Muted).patch(background)));
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -267,9 +352,10 @@ mod tests {
 
     use super::*;
     use crate::tui::action::Pane;
-    use crate::tui::key;
-    use crate::tui::theme::{ColorDepth, Theme};
-    use rhumb_session::{Connection, Session};
+    use crate::tui::theme::ColorDepth;
+    use crate::tui::theme::Theme;
+    use rhumb_session::Connection;
+    use rhumb_session::Session;
 
     fn app(paths: &[&str]) -> App {
         let (mut session, effects) = Session::start(Connection::None);

@@ -2,20 +2,12 @@
 
 mod actions;
 pub(super) mod completion;
-pub(super) mod dropped_paths;
 pub(super) mod vi;
 
-use std::ops::Range;
-
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use ratatui_textarea::{CursorMove, DataCursor, ScreenCursor, TextArea, WrapMode};
-use rhumb_text::{lines, sanitize, width};
 
 use self::vi::{Buffer, Mode, Vi, ViOutcome};
-use super::theme::{Role, Theme};
+use crate::tui::prelude::*;
 
 pub use self::actions::InputHistory;
 pub use self::completion::Completion;
@@ -41,9 +33,7 @@ pub struct Composer {
     /// Name and text of long pastes. The composer shows the name, such as `[paste 1: 200 lines]`; the message contains the text.
     /// The cursor does not stop inside a chip, and deleting a part of a chip deletes all of it.
     chips: Vec<(String, String)>,
-    /// The vi keys, if they are on.
     vi: Option<Vi>,
-    /// The placeholder.
     invitation: String,
     pub(in crate::tui) history: InputHistory,
 }
@@ -121,8 +111,7 @@ impl Composer {
     }
 
     pub fn set(&mut self, text: &str) {
-        self.chips.clear();
-        self.reset(Vec::new());
+        self.clear();
         self.paste(text);
     }
 
@@ -178,7 +167,7 @@ impl Composer {
 
     pub fn complete(&mut self, length: usize, text: &str) {
         let at = self.position();
-        self.jump(at.saturating_sub(length));
+        jump(&mut self.area, at.saturating_sub(length));
         self.area.delete_str(length.min(at));
         self.area.insert_str(text.replace(CHIP_SPACE, " "));
     }
@@ -206,7 +195,7 @@ impl Composer {
     }
 
     pub fn input(&mut self, mut key: KeyEvent) {
-        if self.vi.as_ref().is_some_and(|vi| vi.mode() == Mode::Insert && !vi.is_typing()) {
+        if self.vi.as_ref().is_some_and(|vi| vi.mode == Mode::Insert && !vi.is_typing()) {
             // The text before typing is an undo step.
             self.with_vi(key);
         }
@@ -225,7 +214,6 @@ impl Composer {
         self.leave_chip(cursor);
     }
 
-    /// Turns the vi keys on or off.
     pub fn set_vi(&mut self, on: bool) {
         if on != self.vi.is_some() {
             self.vi = on.then(Vi::default);
@@ -234,7 +222,7 @@ impl Composer {
 
     /// The vi mode, and the letters of the incomplete command.
     pub fn vi_mode(&self) -> Option<(Mode, String)> {
-        self.vi.as_ref().map(|vi| (vi.mode(), vi.pending()))
+        self.vi.as_ref().map(|vi| (vi.mode, vi.pending()))
     }
 
     pub fn be_normal(&mut self) {
@@ -251,13 +239,12 @@ impl Composer {
             if buffer.text().split('\n').ne(self.area.lines().iter().map(String::as_str)) {
                 self.reset(buffer.text().split('\n').map(str::to_owned).collect());
             }
-            self.jump(buffer.position(buffer.cursor));
+            jump(&mut self.area, buffer.position(buffer.cursor));
         }
         self.vi = Some(vi);
         outcome
     }
 
-    /// The text as a vi buffer, with the cursor.
     fn buffer(&self) -> Buffer {
         Buffer::new(self.area.lines().join("\n"), self.position())
     }
@@ -271,7 +258,7 @@ impl Composer {
         let name: String = text.chars().skip(place.start).take(place.len()).collect();
         let Some(index) = self.chips.iter().position(|(known, _)| *known == name) else { return false };
         let (_, paste) = self.chips.swap_remove(index);
-        self.jump(place.start);
+        jump(&mut self.area, place.start);
         self.area.delete_str(place.len());
         self.area.insert_str(paste.trim_end_matches('\n').replace(CHIP_SPACE, " "));
         true
@@ -330,7 +317,7 @@ impl Composer {
             return;
         }
         let inserted: String = new.iter().take((edit.end + new.len()) - old.len()).skip(edit.start).collect();
-        self.jump(removed.start);
+        jump(&mut self.area, removed.start);
         self.area.delete_str(removed.len());
         self.area.insert_str(inserted);
     }
@@ -340,7 +327,7 @@ impl Composer {
         let at = self.position();
         let places = self.places(&self.area.lines().join("\n"));
         if let Some(chip) = places.into_iter().find(|chip| chip.start < at && at < chip.end) {
-            self.jump(if last <= chip.start { chip.end } else { chip.start });
+            jump(&mut self.area, if last <= chip.start { chip.end } else { chip.start });
         }
     }
 
@@ -348,10 +335,6 @@ impl Composer {
     fn position(&self) -> usize {
         let DataCursor(row, column) = self.area.cursor();
         self.area.lines().iter().take(row).map(|line| line.chars().count() + 1).sum::<usize>() + column
-    }
-
-    fn jump(&mut self, position: usize) {
-        jump(&mut self.area, position);
     }
 
     /// Moves the cursor to a cell, relative to the top left corner of the drawn text.
@@ -389,7 +372,7 @@ impl Composer {
 
     /// Draws the text. Returns the cursor, and the row and column at the top left.
     fn draw_text(&self, frame: &mut Frame<'_>, area: Rect, focused: bool) -> (ScreenCursor, (u16, u16)) {
-        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode() != Mode::Insert);
+        let selecting = self.vi.as_ref().filter(|vi| focused && vi.mode != Mode::Insert);
         let selection = selecting.and_then(|vi| {
             let buffer = self.buffer();
             let range = vi.selection(&buffer)?;

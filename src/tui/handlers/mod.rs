@@ -1,10 +1,7 @@
 //! The actions of each pane. `None` means that the pane does not handle the action.
 
-mod command;
-mod confirm;
-mod help;
+mod commands;
 mod overlays;
-mod palette;
 mod settings;
 
-pub(crate) use self::command::is_long_command;
+pub(crate) use self::commands::is_long_command;

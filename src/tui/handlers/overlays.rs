@@ -1,16 +1,15 @@
 //! Handlers of overlays: previews, inputs, rankings, choices in lists, and the notices of the session.
 
 use rhumb_session::{
-    Command, ConnectRequest, Connection, Effect, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect,
-    LookupResponse, NewKey, Notice, PersistenceResponse, Response,
+    ConnectRequest, EffectKind, IndexEffect, IndexResponse, IndexState, LookupEffect, LookupResponse, NewKey, Notice,
+    PersistenceResponse,
 };
 
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{
     AskBox, CodeSearch, ConnectBox, LineBox, LineFor, Menu, PasteBox, PreviewTarget, SectionView, SessionList,
     SymbolList, TextView,
 };
+use crate::tui::prelude::*;
 use crate::tui::widget::picker::{RankJob, Ranked};
 
 impl App {
@@ -103,7 +102,7 @@ impl App {
     pub(crate) fn close_settled_question(&mut self) {
         // A letter must answer the visible question: the next question may be whether to run a command.
         if let Some(open) = self.overlays.top_as::<AskBox>()
-            && !self.session.ask_first(open.asked())
+            && !self.session.ask_first(&open.asked)
         {
             self.overlays.close();
             self.hint.set("the open question is answered");
@@ -310,7 +309,6 @@ mod tests {
     use ratatui::backend::TestBackend;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use crate::tui::view::{self, ViewCache};
     use rhumb_edit::{FileChange, FileProposal, Proposal};

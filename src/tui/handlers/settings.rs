@@ -1,13 +1,12 @@
 //! Changes of settings while the app runs: for this session, or in the user's file for later sessions.
 
-use rhumb_session::{Level, ModelRole, SettingKind, SettingRow, parse_command};
+use rhumb_session::{ModelRole, SettingKind, SettingRow, parse_command};
 use toml::Value;
 
 use crate::config::{ComposerKeys, DiffView, LayoutChoice, typed_value};
 use crate::host::KEYS;
-use crate::tui::action::KeyMap;
-use crate::tui::app::{App, Task, run};
 use crate::tui::overlay::{Confirm, ConfirmedAction, LineBox, LineFor, Menu, SettingsList, TextView};
+use crate::tui::prelude::*;
 
 /// Origin that is shown for settings that were changed in the app.
 const THIS_SESSION: &str = "this session";
@@ -164,37 +163,7 @@ impl App {
         }
         Some(Vec::new())
     }
-}
 
-/// The command that applies a setting, if there is one.
-fn command_for(name: &str, value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    Some(match name {
-        "theme" => format!("/theme {text}"),
-        "model" => format!("/model {text}"),
-        "weak_model" => format!("/weak-model {text}"),
-        "editor_model" => format!("/editor-model {text}"),
-        "edit_format" => format!("/edit-format {text}"),
-        "map_tokens" => format!("/map-tokens {text}"),
-        "map_refresh" => format!("/map-refresh {text}"),
-        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
-        "thinking" => format!("/reasoning-effort {text}"),
-        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
-        _ => return None,
-    })
-}
-
-/// The choice after the current one.
-fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
-    let at = words.iter().position(|word| format!("\"{word}\"") == value);
-    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
-    words.get(next).copied()
-}
-
-impl App {
     pub(crate) fn view_map(&mut self) {
         let Some(map) = self.session.view().and_then(|view| view.map.as_ref()) else {
             self.session.report(Level::Info, "There is no map yet: the repository is still being read.", "");
@@ -225,8 +194,8 @@ impl App {
 
     /// Properties of the terminal, for doctor and reports.
     pub(crate) fn terminal_facts(&self) -> Vec<(String, String)> {
-        let (width, height) = self.layout.screen();
-        let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name().to_owned())];
+        let (width, height) = self.layout.screen;
+        let own = [("screen", format!("{width}×{height}")), ("theme", self.theme().name.to_owned())];
         let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
         let (_, problems) = KeyMap::with(&self.display.keys);
         let keys =
@@ -235,12 +204,38 @@ impl App {
     }
 }
 
+/// The command that applies a setting, if there is one.
+fn command_for(name: &str, value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some(match name {
+        "theme" => format!("/theme {text}"),
+        "model" => format!("/model {text}"),
+        "weak_model" => format!("/weak-model {text}"),
+        "editor_model" => format!("/editor-model {text}"),
+        "edit_format" => format!("/edit-format {text}"),
+        "map_tokens" => format!("/map-tokens {text}"),
+        "map_refresh" => format!("/map-refresh {text}"),
+        "thinking" if value.is_integer() => format!("/think-tokens {text}"),
+        "thinking" => format!("/reasoning-effort {text}"),
+        "watch" => format!("/watch {}", if text == "true" { "on" } else { "off" }),
+        _ => return None,
+    })
+}
+
+fn next_word(words: &[&'static str], value: &str) -> Option<&'static str> {
+    let at = words.iter().position(|word| format!("\"{word}\"") == value);
+    let next = at.map_or(0, |at| (at + 1) % words.len().max(1));
+    words.get(next).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, Effect, LookupEffect, LookupResponse, Response, Session};
 
@@ -312,7 +307,6 @@ mod showing_tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::overlay::PasteBox;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_session::{Connection, LookupResponse, ModelRole, ModelRow, Page, Response, Session};
@@ -333,14 +327,14 @@ mod showing_tests {
             let mut app = app();
             app.change_theme(None);
             press(&mut app, "Down");
-            assert_ne!(app.theme().name(), "rhumb-dark");
+            assert_ne!(app.theme().name.as_str(), "rhumb-dark");
             press(&mut app, way_out);
-            assert_eq!((app.theme().name(), app.overlays.is_empty()), ("rhumb-dark", true));
+            assert_eq!((app.theme().name.as_str(), app.overlays.is_empty()), ("rhumb-dark", true));
         }
         let mut app = app();
         app.change_theme(None);
         press(&mut app, "l i g h t Enter");
-        assert_eq!(app.theme().name(), "rhumb-light");
+        assert_eq!(app.theme().name.as_str(), "rhumb-light");
     }
 
     #[test]

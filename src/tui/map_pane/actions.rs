@@ -1,27 +1,20 @@
 //! The actions of the map pane.
 
-use std::sync::Arc;
-
-use crossterm::event::{KeyCode, KeyEvent};
 use rhumb_index::repo_map::{RankedFile, RepoMap, symbol_choice};
 use rhumb_session::context::map_budget;
-use rhumb_session::{Effect, LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity, Response};
+use rhumb_session::{LookupEffect, LookupResponse, MAP_BUDGET_STEP, MapIdentity};
 
 use super::{MapRow, MapText};
-use crate::tui::action::{Action, Binding, Pane, Scope};
-use crate::tui::app::{App, Editing, Task, run};
-use crate::tui::key;
 use crate::tui::overlay::{ExplanationView, LocationView, Place};
+use crate::tui::prelude::*;
 
 /// Largest budget of the map while the context window of the model is unknown, in tokens.
 const MAX_BUDGET_TOKENS: usize = 1 << 20;
 
-/// The item under the cursor of the map pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MapTarget {
     /// A file by its index, and optionally one of its symbols.
     There(usize, Option<usize>),
-    /// A banned file or symbol.
     Out(String),
 }
 
@@ -30,7 +23,6 @@ impl App {
         self.session.view()?.map.as_ref()
     }
 
-    /// Updates the rows to the map.
     pub(crate) fn settle_map(&mut self) {
         let map = self.session.view().and_then(|view| view.map.as_ref());
         // With the focus, the cursor follows its item. Otherwise it stays on its line, so that the top of the map remains visible.
@@ -69,7 +61,6 @@ impl App {
         }
     }
 
-    /// The reason why an action of the map pane is unavailable.
     pub(crate) fn why_not_map(&self, action: Action) -> Option<&'static str> {
         let target = self.map_target();
         match action {
@@ -78,7 +69,7 @@ impl App {
             Action::MapUndo | Action::MapRedo | Action::MapMore | Action::MapLess => {
                 self.session.view().is_none().then_some("nothing is measured yet")
             }
-            _ if self.map.rows.map().is_none() => Some("the repository is being read"),
+            _ if self.map.rows.map.is_none() => Some("the repository is being read"),
             Action::MapStyle => None,
             Action::MapFilter if self.map.rows.len() == 0 && self.map.filter.is_none() => Some("the map is empty"),
             Action::MapFilter => None,
@@ -119,7 +110,6 @@ impl App {
         Some(Vec::new())
     }
 
-    /// Stops reading the repository.
     pub(crate) fn stop_survey(&mut self) -> Vec<Task> {
         run(self.session.stop_indexing().unwrap_or_default())
     }
@@ -200,7 +190,7 @@ impl App {
         self.hint.set(if banned {
             format!("{choice} stays out of the map; {} takes that back", self.keys.first(Action::MapUndo))
         } else {
-            format!("{choice} may stand in the map again")
+            format!("{choice} can be in the map again")
         });
         run(effects)
     }
@@ -228,12 +218,7 @@ impl App {
         self.hint.set(format!("map budget: {budget} tokens (/map-tokens auto goes back)"));
         run(self.session.set_map_tokens(Some(budget)))
     }
-}
 
-/// Further definitions of a name that are shown at most.
-const MAX_LOCATIONS: usize = 40;
-
-impl App {
     /// Handles a key while the filter is typed. Keys that move the cursor keep their meaning.
     pub(crate) fn map_filter_key(&mut self, key: KeyEvent) -> Vec<Task> {
         let Some(filter) = &mut self.map.filter else { return Vec::new() };
@@ -286,7 +271,6 @@ impl App {
         }
     }
 
-    /// Opens the explanation of the rank of the item under the cursor.
     pub(super) fn ask_why(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map().cloned() else { return Vec::new() };
@@ -302,7 +286,6 @@ impl App {
         Some(Task::Run(Effect::Lookup(LookupEffect::ExplainRank { map, file: place, symbol })))
     }
 
-    /// Shows the file or the definition under the cursor.
     pub(super) fn show_location(&mut self) -> Vec<Task> {
         let Some(MapTarget::There(place, symbol)) = self.map_target() else { return Vec::new() };
         let Some(map) = self.ranked_map() else { return Vec::new() };
@@ -342,6 +325,9 @@ impl App {
         places
     }
 }
+
+/// Further definitions of a name that are shown at most.
+const MAX_LOCATIONS: usize = 40;
 
 #[cfg(test)]
 mod tests {

@@ -1,39 +1,21 @@
 //! The map pane: files in rank order with their symbols and the limit of the budget, or the text that the model gets.
 
 mod actions;
-mod outline;
-mod rows;
 mod state;
 
 use std::collections::HashMap;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RankedFile, RankedSymbol, RepoMap, symbol_choice};
 use rhumb_session::SurveyState;
 use rhumb_text::fuzzy::FuzzyFilter;
-use rhumb_text::{sanitize, width};
 
-use self::outline::cut;
-use super::action::{Action, Pane};
-use super::app::App;
-use super::coloring::{Coloring, Colors, Language, colored};
-use super::mouse::Hit;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block, under_cursor};
-use super::widget::list_window::ListWindow;
-use super::widget::meter;
-use super::widget::styled::{mark_characters, place_cursor, spread};
+use super::widget::{mark_characters, meter};
+use crate::tui::prelude::*;
 
-pub use self::outline::MapText;
-pub use self::rows::{MapRow, Rule};
-pub use self::state::MapPane;
+pub use self::state::{MapPane, MapRow, Rule};
 
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let map = app.map.rows.map().cloned();
+    let map = app.map.rows.map.clone();
     let inner = pane_block(app, frame, area, Pane::Map, &note(app, map.as_deref()));
     let search = u16::from(app.map.filter.is_some());
     let [top, list] = Layout::vertical([Constraint::Length(search), Constraint::Fill(1)]).areas(inner);
@@ -44,7 +26,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         return frame.render_widget(Paragraph::new(text).wrap(ratatui::widgets::Wrap { trim: true }), list);
     };
     match &app.map.text {
-        Some(text) => draw_rows(app, cache, frame, list, text.window, |at, cache| {
+        Some(text) => draw_rows(app, cache, frame, (Pane::Map, list), text.window, |at, cache| {
             text.line(at, usize::from(list.width), app, &mut cache.coloring)
         }),
         None => {
@@ -56,31 +38,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
                 let text = Line::styled("nothing matches", app.theme().style(Role::Muted));
                 return frame.render_widget(text, list);
             }
-            draw_rows(app, cache, frame, list, app.map.window, |at, cache| {
+            draw_rows(app, cache, frame, (Pane::Map, list), app.map.window, |at, cache| {
                 Some(drawing.line(app.map.rows.get(at)?, &mut cache.coloring))
             });
         }
     }
-}
-
-/// Draws the visible rows, and notes them for clicks.
-fn draw_rows(
-    app: &App,
-    cache: &mut ViewCache,
-    frame: &mut Frame<'_>,
-    area: Rect,
-    mut window: ListWindow,
-    mut line: impl FnMut(usize, &mut ViewCache) -> Option<Line<'static>>,
-) {
-    window.set_height(usize::from(area.height));
-    let mut lines = Vec::new();
-    for (at, y) in window.visible().zip(area.y..) {
-        let Some(row) = line(at, cache) else { continue };
-        cache.hits.add(Rect { y, height: 1, ..area }, Hit::Row(Pane::Map, at));
-        let chosen = window.selected() == Some(at) && app.focus == Pane::Map;
-        lines.push(if chosen { under_cursor(row, area.width, app.theme()) } else { row });
-    }
-    frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// The title: progress of reading, or the tokens of the map.
@@ -108,14 +70,13 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
 }
 
 fn why_empty(app: &App) -> &'static str {
-    match (app.session.survey(), app.map.rows.map()) {
+    match (app.session.survey(), &app.map.rows.map) {
         (SurveyState::Done, Some(_)) if app.session.paths().is_empty() => "There are no files here yet.",
         (SurveyState::Done, Some(_)) => "Every file is in the chat.",
         _ => "The map appears as the repository is read.",
     }
 }
 
-/// Draws the filter with its results.
 fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let Some(filter) = app.map.filter.as_ref().filter(|_| area.height > 0) else { return };
     let theme = app.theme();
@@ -136,7 +97,6 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// The text of a rule.
 fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
     let key = |action: Action| app.keys.first(action).to_owned();
     match rule {
@@ -148,7 +108,7 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
                 }
                 _ => String::new(),
             };
-            format!("{} hold {files} {}{more}", tokens(map.budget), if files == 1 { "file" } else { "files" })
+            format!("{} tokens hold {}{more}", meter::tokens(map.budget as u64), count(files, "file"))
         }
         Rule::Next => {
             let (files, symbols, step) =
@@ -159,10 +119,6 @@ fn rule_text(app: &App, map: &RepoMap, rule: Rule) -> String {
         }
         Rule::Out => format!("banned by you · {} allows it again", key(Action::MapBan)),
     }
-}
-
-fn tokens(count: usize) -> String {
-    format!("{} tokens", meter::tokens(count as u64))
 }
 
 /// Cells of the gauge that shows a file's rank against the best.
@@ -176,12 +132,10 @@ const MIN_SHARE_COLUMNS: usize = 52;
 /// Symbols of a file that are coloured together at most.
 const MAX_COLORED_SYMBOLS: usize = 2_000;
 
-/// The context for drawing rows.
 pub struct Drawing<'a> {
     app: &'a App,
     map: &'a RepoMap,
     columns: usize,
-    /// The highest rank.
     best: f64,
     /// Colours of the signatures of a file, by its index.
     colors: HashMap<usize, Option<Colors>>,
@@ -338,5 +292,245 @@ impl<'a> Drawing<'a> {
         let cut = if keep_end { name.chars().count().saturating_sub(shown.chars().count()) } else { 0 };
         let hit = style.patch(self.app.theme().style(Role::Match));
         mark_characters(&shown, cut, &hits, style, hit)
+    }
+}
+
+/// Longest part of a line that is drawn, in bytes. A line may list many names after its path.
+const MAX_LINE_BYTES: usize = 4_000;
+
+#[derive(Debug, Default)]
+pub struct MapText {
+    map: Option<Arc<RepoMap>>,
+    lines: Vec<TextLine>,
+    pub window: ListWindow,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct TextLine {
+    bytes: Range<usize>,
+    /// The index of the file. `None` for the name of a folder.
+    place: Option<usize>,
+    /// The length of the path at its beginning in bytes; 0 for the line of a symbol.
+    named: usize,
+    /// The bytes of the adjacent symbol lines, which are coloured together.
+    block: Range<usize>,
+}
+
+impl MapText {
+    pub fn new(map: Option<&Arc<RepoMap>>) -> Self {
+        let mut text = Self::default();
+        text.set_map(map);
+        text
+    }
+
+    /// Replaces the map. The cursor stays on its line.
+    pub fn set_map(&mut self, map: Option<&Arc<RepoMap>>) {
+        self.map = map.map(Arc::clone);
+        self.lines = map.map(|map| lines(map)).unwrap_or_default();
+        self.window.set_len(self.lines.len());
+    }
+
+    /// The file and the symbol of the line under the cursor.
+    pub fn target(&self) -> Option<(usize, Option<usize>)> {
+        let line = self.lines.get(self.window.selected()?)?;
+        let (map, place) = (self.map.as_ref()?, line.place?);
+        if line.named > 0 {
+            return Some((place, None));
+        }
+        let text = map.text.get(line.bytes.clone()).unwrap_or_default();
+        // The line may be cut and shows the header instead of the signature, but both contain the name. Among several symbols of
+        // that name, the position decides.
+        let before = self.lines.get(..self.window.selected()?).unwrap_or_default().iter().rev();
+        let before = before.take_while(|other| other.place == line.place && other.named == 0);
+        let mut found: Vec<usize> = (0..map.symbols(place).len()).collect();
+        found.retain(|at| map.symbols(place).get(*at).is_some_and(|symbol| has_word(text, &symbol.name)));
+        found.sort_by_key(|at| map.symbols(place).get(*at).map(|symbol| (!symbol.shown, symbol.line)));
+        let longest = found.iter().filter_map(|at| map.symbols(place).get(*at)).map(|symbol| symbol.name.len()).max();
+        found.retain(|at| map.symbols(place).get(*at).map(|symbol| symbol.name.len()) == longest);
+        let same = |other: &&TextLine| map.text.get(other.bytes.clone()) == Some(text);
+        let nth = before.filter(same).count();
+        Some((place, found.get(nth).or(found.last()).copied()))
+    }
+
+    pub fn select(&mut self, place: usize) {
+        if let Some(at) = self.lines.iter().position(|line| line.place == Some(place)) {
+            self.window.select(at);
+        }
+    }
+
+    pub fn line(&self, at: usize, columns: usize, app: &App, coloring: &mut Coloring) -> Option<Line<'static>> {
+        let (line, map) = (self.lines.get(at)?, self.map.as_ref()?);
+        let text = map.text.get(line.bytes.clone())?;
+        let text = text.get(..text.floor_char_boundary(MAX_LINE_BYTES)).unwrap_or(text);
+        let theme = app.theme();
+        let mut styled = StyledText::new();
+        if line.named > 0 {
+            let (name, rest) = text.split_at_checked(line.named).unwrap_or((text, ""));
+            let role = if line.place.is_some() { Role::DiffHeader } else { Role::Muted };
+            styled.push(name, theme.style(role));
+            styled.push(rest, theme.style(Role::Muted));
+        } else {
+            let path = map.files.get(line.place?).map(|file| Arc::clone(&file.path))?;
+            let block = map.text.get(line.block.clone())?;
+            let number = block.get(..line.bytes.start.saturating_sub(line.block.start))?.matches('\n').count();
+            let colors = coloring.get(Language::Path(&path), block);
+            let spans = colors.as_ref().and_then(|colors| colors.get(number)).map_or(&[][..], Vec::as_slice);
+            styled = colored(text, spans, theme);
+        }
+        Some(cut(&styled, columns, theme.style(Role::Muted)))
+    }
+}
+
+/// The first line of a styled text, with a mark if it is cut.
+pub fn cut(text: &StyledText, columns: usize, mark: ratatui::style::Style) -> Line<'static> {
+    if text.columns() <= columns {
+        return Line::from(text.spans(0..text.text().len()));
+    }
+    let mut line = text.hard_wrap(columns.saturating_sub(1).max(1)).into_iter().next().unwrap_or_default();
+    line.push_span(Span::styled(width::ELLIPSIS, mark));
+    line
+}
+
+/// Whether a text contains a name as a whole word.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    !name.is_empty()
+        && text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + name.len()..).and_then(|after| after.chars().next());
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
+}
+
+/// The lines of a map's text, each with its file.
+fn lines(map: &RepoMap) -> Vec<TextLine> {
+    let shown = map.files.iter().enumerate().filter(|(_, file)| file.shown);
+    let places: HashMap<&str, usize> = shown.map(|(place, file)| (&*file.path, place)).collect();
+    let mut lines: Vec<TextLine> = Vec::new();
+    let (mut at, mut folder, mut current) = (0, None, None);
+    for whole in map.text.split_inclusive('\n') {
+        let text = whole.trim_end_matches('\n');
+        let bytes = at..at + text.len();
+        at += whole.len();
+        let inner = text.strip_prefix("  ").unwrap_or(text);
+        let indent = text.len() - inner.len();
+        let below = folder.filter(|_| indent > 0).map(|folder: &str| format!("{folder}{inner}"));
+        let named = match &below {
+            Some(path) => {
+                named(path, &places).map(|(place, length)| (place, length + indent - (path.len() - inner.len())))
+            }
+            None => named(text, &places),
+        };
+        let (place, named) = match named {
+            Some((place, length)) => (Some(place), length),
+            None if indent == 0 && text.ends_with('/') => (None, text.len()),
+            None => (current, 0),
+        };
+        if indent == 0 {
+            folder = (place.is_none()).then_some(text);
+        }
+        current = place;
+        lines.push(TextLine { block: bytes.clone(), bytes, place, named });
+    }
+    join_blocks(&mut lines);
+    lines
+}
+
+/// The file whose path begins a line, and the length of the path.
+fn named(line: &str, places: &HashMap<&str, usize>) -> Option<(usize, usize)> {
+    let ends = line.match_indices(':').map(|(at, _)| at).chain([line.len()]);
+    ends.filter_map(|end| Some((*places.get(line.get(..end)?)?, end))).next()
+}
+
+/// Sets `block` of adjacent symbol lines to the bytes of all of them.
+fn join_blocks(lines: &mut [TextLine]) {
+    for block in lines.chunk_by_mut(|a, b| a.named == 0 && b.named == 0) {
+        let Some((first, last)) = block.first().zip(block.last()).filter(|(first, _)| first.named == 0) else {
+            continue;
+        };
+        let bytes = first.bytes.start..last.bytes.end;
+        block.iter_mut().for_each(|line| line.block = bytes.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_index::repo_map::MapFile;
+    use rhumb_index::repo_map::MapRequest;
+    use rhumb_syntax::Definition;
+    use rhumb_syntax::FileTags;
+    use rhumb_syntax::SymbolKind;
+    use rhumb_tokens::counter_for_model;
+
+    fn file(path: &str, names: &[&str]) -> MapFile {
+        let definition = |(at, name): (usize, &&str)| Definition {
+            name: (*name).into(),
+            kind: SymbolKind::Function,
+            line: at as u32 + 1,
+            end_line: at as u32 + 9,
+            signature: format!("fn {name}(ship: Ship)"),
+            container: None,
+            doc: String::new(),
+        };
+        let definitions = names.iter().enumerate().map(definition).collect();
+        MapFile {
+            path: path.into(),
+            tags: Arc::new(FileTags { definitions, ..Default::default() }),
+            digest: Arc::default(),
+        }
+    }
+
+    fn map(budget: usize) -> Arc<RepoMap> {
+        let files = [
+            file("src/berth.rs", &["moor", "moor_all", "leave"]),
+            file("src/empty.rs", &[]),
+            file("src/void.rs", &[]),
+            file("README.md", &[]),
+        ];
+        let request = MapRequest { budget, ..MapRequest::default() };
+        Arc::new(RepoMap::build(&files, &request, counter_for_model("gpt-4").as_ref()))
+    }
+
+    fn told(text: &MapText, map: &RepoMap) -> Vec<String> {
+        let mut text = MapText { map: text.map.clone(), lines: text.lines.clone(), window: text.window };
+        (0..text.lines.len())
+            .map(|at| {
+                text.window.select(at);
+                match text.target() {
+                    None => "folder".into(),
+                    Some((place, None)) => map.files[place].path.to_string(),
+                    Some((place, Some(symbol))) => map.symbols(place)[symbol].name.clone(),
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_line_knows_what_it_tells_of() {
+        let map = map(1_000);
+        let text = MapText::new(Some(&map));
+        let told = told(&text, &map);
+        assert_eq!(told.len(), map.text.lines().count());
+        for (line, told) in map.text.lines().zip(&told) {
+            let name = told.rsplit('/').next().unwrap();
+            assert!(line.contains(name) || told == "folder" && line.ends_with('/'), "{line:?} tells of {told}");
+        }
+        assert!(told.iter().any(|told| told == "moor") && told.iter().any(|told| told == "moor_all"), "{told:?}");
+    }
+
+    #[test]
+    fn the_lines_of_symbols_of_a_file_are_coloured_together() {
+        let map = map(1_000);
+        let text = MapText::new(Some(&map));
+        let symbols: Vec<&TextLine> = text.lines.iter().filter(|line| line.named == 0).collect();
+        assert!(symbols.len() >= 2, "{}", map.text);
+        assert!(symbols.iter().all(|line| line.block == symbols[0].block));
+    }
+
+    #[test]
+    fn an_empty_map_has_no_lines() {
+        let text = MapText::new(Some(&map(0)));
+        assert!(text.lines.is_empty() && text.target().is_none());
     }
 }

@@ -1,23 +1,13 @@
 //! Connecting a model: where keys and servers were looked for, the list of possible connections, and an input for a
 //! key. Text typed over the list goes to the composer, so that the overlay does not block the start.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::{ConnectRequest, Connecting, Failure, KeySearch, KeyedProvider, ModelRole, NewKey};
-use rhumb_text::{sanitize, width, wrap};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, window};
-use crate::tui::mouse::{Hit, Hits};
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::SecretInput;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::{cells, clipped, hanging, list_row, spread};
+use crate::tui::prelude::*;
+use crate::tui::widget::SecretInput;
 
 /// Maximum width, borders included.
 const MAX_WIDTH: u16 = 84;
@@ -30,7 +20,7 @@ struct KeyField {
     input: SecretInput,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ConnectBox {
     reason: String,
     /// The requested model. Empty for none.
@@ -54,25 +44,15 @@ impl ConnectBox {
             ("", None) => "No model is connected.".to_owned(),
             (reason, _) => reason.to_owned(),
         };
-        let mut opened = Self {
-            reason,
-            model: request.model.clone(),
-            provider: request.provider.clone(),
-            keys: None,
-            servers: None,
-            checking: false,
-            refused: String::new(),
-            rows: Vec::new(),
-            window: ListWindow::default(),
-            field: None,
-        };
+        let (model, provider) = (request.model.clone(), request.provider.clone());
+        let mut opened = Self { reason, model, provider, ..Self::default() };
         opened.list();
         opened
     }
 
-    /// Shows new search results.
     pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
+            let told = |failure: &Failure| format!("{} {}", failure.message, failure.hint).trim_end().to_owned();
             self.refused = now.refused.as_ref().map_or_else(String::new, told);
         }
         if (&self.keys, &self.servers) != (&now.keys, &now.servers) {
@@ -165,13 +145,6 @@ impl ConnectBox {
         text
     }
 
-    /// The number of lines above the list.
-    fn text_lines(&self, screen: Rect) -> usize {
-        let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
-        let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();
-        self.list_text().iter().map(lines).sum()
-    }
-
     fn list_area(&self, screen: Rect, lines: usize) -> (Rect, u16) {
         let lines = lines.min(usize::from(screen.height.saturating_sub(4)).saturating_sub(MIN_ROWS));
         (centred(screen, screen.width.min(MAX_WIDTH), cells(lines + self.rows.len() + 4)), cells(lines))
@@ -184,13 +157,7 @@ impl ConnectBox {
         Layout::vertical(parts).areas(inner)
     }
 
-    fn draw_list(
-        &self,
-        frame: &mut Frame<'_>,
-        screen: Rect,
-        mut text: Vec<Line<'static>>,
-        (hits, theme): (&mut Hits, &Theme),
-    ) {
+    fn draw_list(&self, frame: &mut Frame<'_>, screen: Rect, mut text: Lines, (hits, theme): (&mut Hits, &Theme)) {
         let (area, lines) = self.list_area(screen, text.len());
         text.truncate(usize::from(lines));
         let [head, _, list, hint] = Self::list_parts(window(frame, area, " connect a model ", theme), lines);
@@ -228,7 +195,7 @@ impl ConnectBox {
         text
     }
 
-    fn draw_field(&self, frame: &mut Frame<'_>, screen: Rect, wide: u16, text: Vec<Line<'static>>, theme: &Theme) {
+    fn draw_field(&self, frame: &mut Frame<'_>, screen: Rect, wide: u16, text: Lines, theme: &Theme) {
         let Some(field) = &self.field else { return };
         let height = cells(text.len() + 5).min(screen.height);
         let title = format!(" a key for {} ", sanitize::visible_line(&field.provider.name));
@@ -283,8 +250,9 @@ impl Overlay for ConnectBox {
     }
 
     fn fit(&mut self, screen: Rect, _: &Theme, _: &Previews) {
-        let lines = self.text_lines(screen);
-        let (area, lines) = self.list_area(screen, lines);
+        let columns = usize::from(screen.width.min(MAX_WIDTH).saturating_sub(4)).max(8);
+        let lines = |(text, _): &(String, Role)| wrap::hanging(&sanitize::visible_line(text), columns).len();
+        let (area, lines) = self.list_area(screen, self.list_text().iter().map(lines).sum());
         let [_, _, list, _] = Self::list_parts(inner_area(area), lines);
         self.window.set_height(usize::from(list.height));
     }
@@ -296,7 +264,7 @@ impl Overlay for ConnectBox {
             Some(field) => self.field_text(field),
             None => self.list_text(),
         };
-        let mut text: Vec<Line<'static>> = Vec::new();
+        let mut text: Lines = Vec::new();
         for (paragraph, role) in paragraphs {
             text.extend(hanging(&sanitize::visible_line(&paragraph), " ", columns, theme.style(role)));
         }
@@ -305,11 +273,6 @@ impl Overlay for ConnectBox {
             None => self.draw_list(frame, screen, text, (context.hits, theme)),
         }
     }
-}
-
-/// The reason why a key was rejected.
-fn told(failure: &Failure) -> String {
-    format!("{} {}", failure.message, failure.hint).trim_end().to_owned()
 }
 
 fn line(row: &ConnectRow, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {

@@ -1,26 +1,15 @@
 //! Explains the rank of a file or a symbol in the map: the contributions to its score, and the references with the
 //! largest weights.
 
-use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{Contribution, Explanation, LocatedReference};
 use rhumb_session::MapIdentity;
-use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Place, Reply, centred, window};
-use crate::tui::key;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::view::under_cursor;
-use crate::tui::widget::list_window::ListWindow;
-use crate::tui::widget::styled::cells;
+use crate::tui::prelude::*;
+use crate::tui::widget::meter;
 
-/// Cells of a gauge.
 const GAUGE: usize = 8;
 
-/// The explanation of the rank of a file or symbol.
 #[derive(Debug)]
 pub struct ExplanationView {
     map: MapIdentity,
@@ -95,8 +84,7 @@ impl ExplanationView {
         format!(" why {} ", width::clip_start(&sanitize::visible_line(&name), columns.saturating_sub(6)))
     }
 
-    /// The rank of the item.
-    fn head(&self, theme: &Theme) -> Vec<Line<'static>> {
+    fn head(&self, theme: &Theme) -> Lines {
         let (place, symbol) = self.of;
         let map = &self.map.0;
         let symbols = map.symbols(place);
@@ -112,7 +100,7 @@ impl ExplanationView {
         vec![Line::styled(format!("{what} · {state}{when}"), theme.style(Role::Text)), Line::default()]
     }
 
-    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    fn references(&self, explanation: &Explanation, columns: usize, theme: &Theme) -> Lines {
         if explanation.references.is_empty() {
             return vec![Line::styled("No file references it.", theme.style(Role::Muted))];
         }
@@ -179,8 +167,7 @@ impl Overlay for ExplanationView {
     }
 }
 
-/// The contributions to the score.
-fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Lines {
     let title = if explanation.requested { "what the message says for it" } else { "what its rank comes from" };
     let mut lines = vec![Line::styled(title, theme.style(Role::Title))];
     let most = explanation
@@ -206,8 +193,5 @@ fn contributions(explanation: &Explanation, columns: usize, theme: &Theme) -> Ve
 
 fn gauge(share: f64, role: Role, theme: &Theme) -> [Span<'static>; 2] {
     let filled = ((share * GAUGE as f64).ceil() as usize).min(GAUGE);
-    [
-        Span::styled("▮".repeat(filled), theme.style(role)),
-        Span::styled("▯".repeat(GAUGE - filled), theme.style(Role::MeterEmpty)),
-    ]
+    meter::gauge(filled, GAUGE, role, theme)
 }

@@ -1,20 +1,10 @@
 //! A view of locations in files, such as definitions or uses, in colours and with the lines around them.
 
-use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
 use rhumb_session::Speaker;
-use rhumb_text::{lines, sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::key;
-use crate::tui::previews::{Preview, Previews};
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::file_preview;
-use crate::tui::widget::file_preview::Marked;
-use crate::tui::widget::styled::{clipped, wrapped};
+use crate::tui::prelude::*;
+use crate::tui::widget::{Marked, file_preview};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -28,7 +18,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// A line of a file, or the whole file.
     pub fn at(path: &str, line: Option<u32>, name: &str) -> Self {
         Self { path: path.to_owned(), line, end: None, name: name.to_owned() }
     }
@@ -39,7 +28,6 @@ impl Place {
     }
 }
 
-/// Locations in files, one at a time.
 #[derive(Debug)]
 pub struct LocationView {
     places: Vec<Place>,
@@ -159,14 +147,12 @@ impl Overlay for LocationView {
     }
 }
 
-/// The preview beside a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PreviewTarget {
     File(String, Option<Marked>),
     Session(i64),
 }
 
-/// Draws a preview of a file.
 pub(super) fn draw_file_peek(
     frame: &mut Frame<'_>,
     area: Rect,

@@ -1,18 +1,9 @@
 //! Overlays for input: one line, a reply that was copied elsewhere (copy mode), and the level meter of dictation.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_session::{Recording, RecordingState};
-use rhumb_text::{sanitize, width};
 
 use super::{Overlay, OverlayContext, Reply, centred, window};
-use crate::tui::key;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::{cells, clipped, place_cursor, wrapped};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineFor {
@@ -21,16 +12,13 @@ pub enum LineFor {
     Arguments(String),
 }
 
-/// An input of one line.
 #[derive(Debug)]
 pub struct LineBox {
     title: String,
-    /// The paragraphs above the input.
     text: Vec<String>,
     wrong: String,
     input: LineInput,
     what: LineFor,
-    /// Whether an empty line is accepted.
     may_be_blank: bool,
 }
 
@@ -48,13 +36,11 @@ impl LineBox {
         }
     }
 
-    /// Accepts an empty line.
     pub fn may_be_blank(mut self) -> Self {
         self.may_be_blank = true;
         self
     }
 
-    /// Shows why the typed line is invalid.
     pub fn refuse(&mut self, why: &str) {
         self.wrong = sanitize::visible_line(why).into_owned();
     }
@@ -205,7 +191,6 @@ impl VoiceMeter {
         Self { recording: recording.clone() }
     }
 
-    /// The state and the available keys.
     fn words(&self) -> (String, &'static str) {
         let seconds = self.recording.seconds;
         match self.recording.state {
@@ -227,7 +212,6 @@ impl VoiceMeter {
         Line::from_iter(std::iter::once(Span::raw(" ")).chain(newest.map(bar)))
     }
 
-    /// A warning about the level.
     fn remark(&self) -> &'static str {
         let levels = &self.recording.levels;
         let newest = || levels.iter().rev().take(MIN_QUIET_LEVELS);

@@ -1,32 +1,22 @@
 //! Lists that the user chooses from: models and themes, sessions, settings, symbols, files, servers, earlier inputs.
 
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyEvent};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::widgets::Paragraph;
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_llm::LocalServer;
 use rhumb_session::{ModelRole, ModelRow, Session, SessionLine, SettingRow, Speaker};
-use rhumb_text::{sanitize, width};
 
 use super::file_peek::{draw_file_peek, draw_session_peek};
 use super::{Confirm, ConfirmedAction, LineFor, Overlay, OverlayContext, PreviewTarget, Reply};
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::file_preview::Marked;
+use crate::tui::prelude::*;
+use crate::tui::widget::Marked;
 use crate::tui::widget::picker::{Items, Picker, PickerOutcome, Symbols};
-use crate::tui::widget::styled::wrapped;
 
 /// A list that is filtered while the user types. `rows` handles its keys.
 #[derive(Debug)]
 pub struct List<T> {
-    picker: Picker,
+    pub picker: Picker,
     rows: T,
 }
 
@@ -66,11 +56,6 @@ impl<T> List<T> {
         *self = new;
         self.picker.set_query(&query);
         self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
-    }
-
-    #[cfg(test)]
-    pub(in crate::tui) fn picker(&self) -> &Picker {
-        &self.picker
     }
 }
 
@@ -142,7 +127,6 @@ pub struct Choices {
     cancelled: Reply,
 }
 
-/// A row of the palette.
 pub struct MenuRow {
     /// The action, or the command with its slash.
     pub command: String,
@@ -167,7 +151,6 @@ impl Menu {
         Self { picker, rows: Choices { replies: replies.into_iter().collect(), cancelled: Reply::Close } }
     }
 
-    /// The models, filtered by `query`.
     pub fn models(rows: &[ModelRow], part: ModelRole, query: &str) -> Self {
         let title = match part {
             ModelRole::Main => "models: which one answers",
@@ -190,7 +173,6 @@ impl Menu {
         menu
     }
 
-    /// Actions and commands to run.
     pub fn commands(title: &str, rows: Vec<MenuRow>) -> Self {
         let (mut replies, mut labels, mut details, mut dimmed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for row in rows {
@@ -216,13 +198,11 @@ impl Menu {
         Self::new(Picker::new("model servers on this machine", rows), replies)
     }
 
-    /// Earlier inputs, the newest first.
     pub fn inputs(inputs: &[String]) -> Self {
         let items = inputs.iter().rev().map(|text| text.replace('\n', " ⏎ ")).collect();
         Self::new(Picker::new("what was typed before", items), inputs.iter().rev().cloned().map(Reply::Recall))
     }
 
-    /// The theme under the cursor, in the list of themes.
     pub fn theme_under_cursor(&self) -> Option<&str> {
         theme_of(self.rows.replies.get(self.picker.selected()?)?)
     }
@@ -284,7 +264,6 @@ impl SessionList {
         Self { picker, rows: Sessions { lines: lines.to_vec(), said: BTreeMap::new() } }
     }
 
-    /// Stores the last messages of a session.
     pub fn note(&mut self, number: i64, said: Vec<(Speaker, String)>) {
         self.rows.said.insert(number, said);
     }
@@ -351,7 +330,6 @@ fn detail(line: &SessionLine) -> String {
     format!("#{}{live}", line.number)
 }
 
-/// Columns of the names.
 const NAME_COLUMNS: usize = 20;
 
 /// The settings, to be changed for this session or in the user's file.
@@ -377,7 +355,6 @@ impl SettingsList {
         Self { picker, rows: Settings(rows) }
     }
 
-    /// Changes the value and the origin of a setting.
     pub fn change(&mut self, name: &str, value: &str, origin: &str) {
         let Some(row) = self.rows.0.iter_mut().find(|row| row.name == name) else { return };
         (row.value, row.origin) = (value.to_owned(), origin.to_owned());

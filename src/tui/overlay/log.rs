@@ -2,22 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
-use rhumb_session::{ClipboardText, RunLog, RunState, Session};
-use rhumb_text::{sanitize, width, wrap};
+use rhumb_session::{RunLog, RunState, Session};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
-use crate::tui::action::Action;
 use crate::tui::chat_pane::run_state_mark;
-use crate::tui::key;
-use crate::tui::previews::Previews;
-use crate::tui::theme::{Role, Theme};
-use crate::tui::widget::input::LineInput;
-use crate::tui::widget::styled::{clipped, marked, matches, wrapped};
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Filter {
@@ -25,7 +14,6 @@ enum Filter {
     All,
     Warnings,
     Errors,
-    /// Lines that match the query.
     Found,
 }
 
@@ -70,8 +58,7 @@ struct Shown {
     lines: Vec<String>,
 }
 
-/// Logs of commands, one at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogView {
     logs: VecDeque<RunLog>,
     run: u64,
@@ -90,20 +77,9 @@ impl LogView {
     /// The logs, starting with the newest.
     pub fn new(logs: &[RunLog]) -> Self {
         let run = logs.last().map_or(0, |log| log.run);
-        Self {
-            logs: logs.iter().cloned().collect(),
-            run,
-            shown: None,
-            from_bottom: 0,
-            page: 10,
-            query: LineInput::default(),
-            is_typing: false,
-            filter: Filter::default(),
-            seek: None,
-        }
+        Self { logs: logs.iter().cloned().collect(), run, page: 10, ..Self::default() }
     }
 
-    /// Selects a run.
     pub fn at_run(mut self, run: u64) -> Self {
         self.run = run;
         self
@@ -161,7 +137,6 @@ impl LogView {
         }
     }
 
-    /// Copies the filtered log.
     fn copy(&self) -> Reply {
         let Some(log) = self.log() else { return Reply::Stay };
         let query = self.query.text().to_lowercase();

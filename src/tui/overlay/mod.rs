@@ -10,32 +10,23 @@ mod log;
 mod question;
 mod review;
 mod search;
-mod sections;
 mod viewer;
 
 use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 
-use crossterm::event::KeyEvent;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Flex, Layout, Rect};
-use ratatui::text::Line;
+use ratatui::layout::Flex;
 use ratatui::widgets::{Block, BorderType, Clear};
 use rhumb_llm::models::Api;
-use rhumb_session::{ClipboardText, ModelRole, NewKey, Notice, Session, SettingRow};
+use rhumb_session::{ModelRole, NewKey, Notice, Session, SettingRow};
 
-use super::action::Action;
-use super::coloring::Coloring;
-use super::mouse::Hits;
-use super::previews::Previews;
-use super::theme::{Role, Theme};
 use super::widget::picker::Picker;
+use crate::tui::prelude::*;
 
 pub use self::connect::ConnectBox;
 pub use self::explanation::ExplanationView;
 pub use self::file_peek::{LocationView, Place, PreviewTarget};
-pub use self::help::{HelpRow, HelpSection, HelpView};
 pub use self::input_boxes::{LineBox, LineFor, PasteBox, VoiceMeter};
 pub use self::lists::{FileList, Menu, MenuRow, SessionList, SettingsList, SymbolList};
 pub use self::log::LogView;
@@ -44,10 +35,8 @@ pub use self::review::{
     CommentBox, CommentContext, Placement, PlacementAction, PlacementBox, ReviewReply, SendBox, WriteBox,
 };
 pub use self::search::CodeSearch;
-pub use self::sections::SectionView;
-pub use self::viewer::TextView;
+pub use self::viewer::{SectionView, TextView};
 
-/// The context for drawing an overlay: files in colours, and the clickable rows.
 pub struct OverlayContext<'a> {
     pub coloring: &'a mut Coloring,
     pub previews: &'a Previews,
@@ -229,13 +218,10 @@ pub enum Reply {
     Key(NewKey),
     /// Search for keys and servers again. The overlay stays open.
     SearchConnections,
-    /// This reply was pasted.
     Pasted(String),
-    /// Run this action: the user confirmed it.
     Confirmed(ConfirmedAction),
     /// This key is not an answer and goes to the pane below.
     Typed(KeyEvent),
-    /// The choice with this letter.
     Answer(char),
     /// The recording ends: true to transcribe it, false to discard it.
     Spoken(bool),
@@ -268,7 +254,6 @@ pub enum Reply {
     AskFirst(Box<Confirm>),
     /// Open an input with this text above the overlay.
     AskLine(LineFor, String),
-    /// The user submitted this line.
     Line(LineFor, String),
     /// Change this setting for this session.
     ChangeSetting(Box<SettingRow>),
@@ -276,7 +261,6 @@ pub enum Reply {
     KeepSetting(Box<SettingRow>),
     /// Remove this setting from the user's file.
     ForgetSetting(Box<SettingRow>),
-    /// The result of a box of the review.
     Review(ReviewReply),
 }
 

@@ -1,18 +1,13 @@
 //! The actions of the review pane, the reasons why they are unavailable, and the guard against a key press that was
 //! meant for another hunk.
 
-use std::ops::Range;
-use std::time::Duration;
-
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_edit::review::{Decision, EditState, HunkId, ReviewHunk};
 use rhumb_session::{CommitChoice, SHOW_FAULT, WritePlan};
-use rhumb_text::sanitize;
 
 use crate::clock::Clock;
-use crate::tui::action::{Action, Pane, Scope};
-use crate::tui::app::{App, ReviewItem, Task, run};
 use crate::tui::overlay::{ReviewReply, SendBox, WriteBox};
+use crate::tui::prelude::*;
 
 impl App {
     pub(crate) fn act_on_review(&mut self, action: Action) -> Option<Vec<Task>> {
@@ -70,7 +65,7 @@ impl App {
             self.hint.set("there is no hunk to accept or reject");
             return Some(());
         }
-        if is_single(action) {
+        if matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend) {
             self.decide_one(action);
             return Some(());
         }
@@ -263,13 +258,7 @@ impl App {
         let did = if undo { "taken back" } else { "done again" };
         self.hint.set(format!("{did}; {} {does}", self.keys.first(key)));
     }
-}
 
-fn is_single(action: Action) -> bool {
-    matches!(action, Action::Accept | Action::Reject | Action::Toggle | Action::Pend)
-}
-
-impl App {
     /// Writes the accepted hunks, after a question if some are pending. `other` inverts the setting for commits.
     pub(super) fn write_review(&mut self, other: bool) -> Vec<Task> {
         let preview = self.session.write_preview();
@@ -297,7 +286,6 @@ impl App {
         tasks
     }
 
-    /// Shows the message to the model about the review.
     pub(super) fn show_feedback(&mut self) -> Vec<Task> {
         match self.session.feedback() {
             Some(text) => {
@@ -313,7 +301,6 @@ impl App {
         }
     }
 
-    /// Handles the reply of an overlay of the review.
     pub(crate) fn review_reply(&mut self, reply: ReviewReply) -> Vec<Task> {
         match reply {
             ReviewReply::Comment(place, text) => self.take_comment(&place, &text),
@@ -321,7 +308,7 @@ impl App {
             ReviewReply::Send(text) => {
                 let (sent, effects) = self.session.send_feedback(&text);
                 if sent {
-                    self.chat.scroll_to_end();
+                    self.chat.from_bottom = 0;
                     return run(effects);
                 }
                 let mut tasks = run(effects);
@@ -350,27 +337,7 @@ impl App {
         }
         Vec::new()
     }
-}
 
-const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
-
-/// The time at which a report replaced the hunk under the cursor.
-#[derive(Debug, Default)]
-pub struct DecisionGuard {
-    pub clock: Clock,
-    changed: Option<Duration>,
-}
-
-impl DecisionGuard {
-    fn holds(&self) -> bool {
-        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
-    }
-}
-
-/// Identifies a hunk: its path, and its removed and added lines.
-type HunkTexts = (String, (String, String));
-
-impl App {
     /// The hunk under the cursor, if a key would decide it.
     pub(crate) fn guarded(&self) -> Option<HunkTexts> {
         if self.focus != Pane::Review || !self.overlays.is_empty() {
@@ -387,11 +354,6 @@ impl App {
         if now.is_some() && now.as_ref() != before {
             self.review.guard.changed = Some(self.review.guard.clock.passed());
         }
-    }
-
-    /// Whether a decision comes too soon after the hunk has appeared.
-    pub(super) fn is_guarded(&self, action: Action) -> bool {
-        action.is_decision() && self.review.guard.holds()
     }
 
     /// Why an action of the review is unavailable. `None` if it is available or not an action of the review.
@@ -429,7 +391,8 @@ impl App {
                 self.cannot_open(action)
             }
             action if action.is_decision() && review.files.is_empty() => Some("there is no hunk to accept or reject"),
-            action if action.is_decision() && !is_bulk(action) => self.state_here().map(|state| match state {
+            Action::AcceptAll | Action::RejectAll => None,
+            action if action.is_decision() => self.state_here().map(|state| match state {
                 EditState::Conflict => "resolve the conflict first, or put it away",
                 EditState::AlreadyApplied => "the file already has this change; put the edit away",
                 EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
@@ -452,7 +415,9 @@ impl App {
             (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
                 Some("the edit has no place in the file yet")
             }
-            (Action::EditHunk | Action::EditFile, _) if file().is_some_and(is_to_go) => {
+            (Action::EditHunk | Action::EditFile, _)
+                if file().is_some_and(|file| file.change == FileChange::Delete) =>
+            {
                 Some("this change deletes the file")
             }
             (Action::OpenFile, _) if file().is_some_and(|file| file.change == FileChange::Create) => {
@@ -463,13 +428,24 @@ impl App {
     }
 }
 
-fn is_to_go(file: &FileReview) -> bool {
-    file.change == FileChange::Delete
+const DECISION_GUARD_TIME: Duration = Duration::from_millis(300);
+
+/// The time at which a report replaced the hunk under the cursor.
+#[derive(Debug, Default)]
+pub struct DecisionGuard {
+    pub clock: Clock,
+    changed: Option<Duration>,
 }
 
-fn is_bulk(action: Action) -> bool {
-    matches!(action, Action::AcceptAll | Action::RejectAll)
+impl DecisionGuard {
+    /// Whether a decision comes too soon after the hunk has appeared.
+    pub(super) fn holds(&self) -> bool {
+        self.changed.is_some_and(|changed| self.clock.passed().saturating_sub(changed) < DECISION_GUARD_TIME)
+    }
 }
+
+/// Identifies a hunk: its path, and its removed and added lines.
+type HunkTexts = (String, (String, String));
 
 fn opens_from_review(action: Action) -> bool {
     use Action::{

@@ -2,39 +2,28 @@
 //! edits without a place. The review may change while the editor is open, so the result is checked against the
 //! current review. A text that no longer has a place is put into the composer and is never lost.
 
-use std::ops::Range;
-use std::sync::Arc;
-
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{CommentTarget, HunkId, PlaceError};
-use rhumb_session::{Effect, Level};
-use rhumb_text::lines;
 
 use super::Row;
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::{App, Editing, ReviewItem, Task, run};
 use crate::tui::overlay::{CommentBox, CommentContext, Placement, PlacementAction, PlacementBox};
-use crate::tui::previews::Preview;
+use crate::tui::prelude::*;
 
 /// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewDraft {
     /// Relative to the repository.
     pub path: String,
-    /// The initial text of the editor.
     pub text: String,
     /// 1-based.
     pub line: usize,
-    /// The target of the saved text.
     pub part: DraftPart,
 }
 
-/// The edited part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPart {
     /// The added lines of a hunk, identified by its removed lines and its index.
     Hunk {
-        /// The removed lines.
         removed: String,
         /// Index of the hunk in the file.
         number: usize,
@@ -60,7 +49,7 @@ impl ReviewDraft {
 impl App {
     /// Handles actions that open something, write, or leave the review.
     pub(super) fn open_from_review(&mut self, action: Action) -> Option<Vec<Task>> {
-        if self.is_guarded(action) {
+        if action.is_decision() && self.review.guard.holds() {
             return Some(self.say("this has just changed: check it, then press the key again"));
         }
         // A write without accepted hunks reports the reason in full.
@@ -74,19 +63,20 @@ impl App {
             Action::EditFile => self.edit_review_file(),
             Action::OpenFile => self.open_real_file(),
             Action::Comment => self.comment_here(),
-            Action::CommentFile => self.comment_on_file(),
+            Action::CommentFile => {
+                self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
+            }
             Action::SendReview => self.show_feedback(),
             Action::Write => self.write_review(false),
             Action::WriteOther => self.write_review(true),
             Action::Reask => self.ask_for_refused(false),
             Action::ReaskAll => self.ask_for_refused(true),
-            Action::Dismiss => self.dismiss_refused(),
+            Action::Dismiss => self.refused_here().map_or_else(Vec::new, |index| self.put_away(index)),
             Action::Abandon => self.abandon_review(),
             _ => return None,
         })
     }
 
-    /// Opens the added lines of the hunk under the cursor.
     pub(super) fn edit_hunk(&mut self) -> Vec<Task> {
         if let Some(index) = self.refused_here() {
             return self.open_refused(index);
@@ -135,7 +125,6 @@ impl App {
         }
     }
 
-    /// Applies the edited text of the review.
     pub(crate) fn review_edited(&mut self, draft: &ReviewDraft, text: &str) -> Vec<Task> {
         if text == draft.text {
             return self.say("nothing was changed");
@@ -146,7 +135,7 @@ impl App {
         match &draft.part {
             DraftPart::Hunk { removed, number } => self.hunk_edited(draft, removed, *number, text),
             DraftPart::File => self.file_edited(draft, text),
-            DraftPart::Refused { now, edit } => self.refused_edited(draft, now, edit, text),
+            DraftPart::Refused { now, edit } => self.place_edited(draft, now, edit, text),
         }
     }
 
@@ -184,13 +173,7 @@ impl App {
         self.say(told)
     }
 
-    fn refused_edited(
-        &mut self,
-        draft: &ReviewDraft,
-        now: &Arc<str>,
-        edit: &(String, String),
-        text: &str,
-    ) -> Vec<Task> {
+    fn place_edited(&mut self, draft: &ReviewDraft, now: &Arc<str>, edit: &(String, String), text: &str) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
             let told = "The conflict markers are still in the text, so it was not used.";
             self.session.report(Level::Warning, told, "Remove the markers. The text is in the composer.");
@@ -264,13 +247,7 @@ impl App {
             ReviewItem::Hunk(_) | ReviewItem::Line(..) | ReviewItem::File(_) => None,
         }
     }
-}
 
-fn open(draft: ReviewDraft) -> Vec<Task> {
-    vec![Task::Edit(Editing::Review(Box::new(draft)))]
-}
-
-impl App {
     /// Opens a comment on the selected lines, or the line or hunk under the cursor.
     pub(super) fn comment_here(&mut self) -> Vec<Task> {
         let selected = self.selected_lines();
@@ -287,10 +264,6 @@ impl App {
             (None, Some(ReviewItem::Refused(_)) | None) => return Vec::new(),
         };
         self.open_comment(place, "")
-    }
-
-    pub(super) fn comment_on_file(&mut self) -> Vec<Task> {
-        self.file_here().map_or_else(Vec::new, |file| self.open_comment(CommentTarget::File(file), ""))
     }
 
     fn open_comment(&mut self, place: CommentTarget, given: &str) -> Vec<Task> {
@@ -322,7 +295,6 @@ impl App {
         }
     }
 
-    /// The target of a comment.
     fn comment_context(&self, place: CommentTarget) -> Option<CommentContext> {
         let review = self.session.review();
         let (file, id) = match place {
@@ -424,11 +396,6 @@ impl App {
         run(self.session.ask_for_refused(one))
     }
 
-    pub(super) fn dismiss_refused(&mut self) -> Vec<Task> {
-        let Some(index) = self.refused_here() else { return Vec::new() };
-        self.put_away(index)
-    }
-
     fn put_away(&mut self, index: usize) -> Vec<Task> {
         if !self.session.review_mut().dismiss(index) {
             return Vec::new();
@@ -478,6 +445,10 @@ impl App {
     }
 }
 
+fn open(draft: ReviewDraft) -> Vec<Task> {
+    vec![Task::Edit(Editing::Review(Box::new(draft)))]
+}
+
 /// The marks around the place of an edit in a text that the user changes by hand.
 pub(super) const MARKS: [&str; 3] = ["<<<<<<< the file says", "||||||| the edit quotes", ">>>>>>> the edit proposes"];
 
@@ -503,7 +474,6 @@ pub(super) fn with_markers(now: &str, place: Range<usize>, outcome: &Outcome) ->
     (pieces.concat(), place.start + 1)
 }
 
-/// Adds the missing newline at the end of a text.
 fn ended(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
@@ -513,7 +483,6 @@ mod tests {
     use crossterm::event::Event;
 
     use super::*;
-    use crate::tui::key;
     use crate::tui::theme::{ColorDepth, Theme};
     use rhumb_edit::review::Counts;
     use rhumb_edit::{FileChange, FileProposal, Proposal};

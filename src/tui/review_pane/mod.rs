@@ -3,35 +3,19 @@
 
 mod actions;
 pub(super) mod edit;
-mod file_list;
-mod file_rows;
 mod navigation;
 mod paint;
 mod rows;
 mod state;
-mod view;
 
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_edit::review::EditState;
-use rhumb_session::StreamedEdit;
-use rhumb_session::StreamedLine;
-use rhumb_text::{sanitize, width};
+use rhumb_session::{StreamedEdit, StreamedLine};
 
 use self::paint::RowPainter;
-use super::action::{Action, Pane};
-use super::app::App;
-use super::mouse::Hit;
-use super::theme::Role;
-use super::view::{ViewCache, pane_block};
-use super::widget::styled::{StyledText, place_cursor, wrapped};
 use crate::config::DiffView;
+use crate::tui::prelude::*;
 
-pub(crate) use self::file_list::stops;
-
+pub(crate) use self::paint::stops;
 pub use self::rows::Row;
 pub use self::state::{Follow, ReviewPane};
 
@@ -42,7 +26,6 @@ const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 140;
 /// number applies to the side-by-side view.
 const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 
-/// Minimum width of a half, side by side.
 const MIN_HALF_COLUMNS: u16 = 24;
 
 #[derive(Debug, Default)]
@@ -86,11 +69,14 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
     let inner = pane_block(app, frame, area, Pane::Review, &note(app));
     if app.session.review().is_empty() {
-        return draw_arriving(app, frame, inner);
+        // Streaming edits. The newest line is at the bottom, unless the user scrolled up.
+        let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
+        let lines = if edits.is_empty() { nothing(app, inner) } else { arriving(app, edits, inner) };
+        return frame.render_widget(Paragraph::new(lines), inner);
     }
     let parts = parts(app, inner);
     if let Some(tree) = parts.tree {
-        file_list::draw(app, cache, frame, tree);
+        paint::draw(app, cache, frame, tree);
     }
     draw_rows(app, cache, frame, parts.rows);
     if let Some(prompt) = parts.prompt {
@@ -216,14 +202,7 @@ fn note(app: &App) -> String {
     parts.join(" · ")
 }
 
-/// Draws streaming edits. The newest line is at the bottom, unless the user scrolled up.
-pub(super) fn draw_arriving(app: &App, frame: &mut Frame<'_>, area: Rect) {
-    let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
-    let lines = if edits.is_empty() { nothing(app, area) } else { arriving(app, edits, area) };
-    frame.render_widget(Paragraph::new(lines), area);
-}
-
-fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
+fn nothing(app: &App, area: Rect) -> Lines {
     let text = format!(
         "Hunks that the model proposes wait here for you. Nothing is written before {}.",
         app.keys.first(Action::Write)
@@ -232,13 +211,13 @@ fn nothing(app: &App, area: Rect) -> Vec<Line<'static>> {
 }
 
 /// The headings of the edits, and the newest lines. Nothing can be decided yet, so all is muted.
-fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Vec<Line<'static>> {
+fn arriving(app: &App, edits: &[StreamedEdit], area: Rect) -> Lines {
     let columns = usize::from(area.width);
     let height = usize::from(area.height);
     let (muted, last) = (app.theme().style(Role::Muted), edits.len().saturating_sub(1));
     // Only the end can be visible, so only the lines up to the scroll position are rendered.
     let wanted = height + app.review.offset;
-    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut lines: Lines = Vec::new();
     for (number, edit) in edits.iter().enumerate().rev() {
         if lines.len() >= wanted {
             break;
@@ -268,8 +247,8 @@ fn heading(app: &App, edit: &StreamedEdit, columns: usize) -> Line<'static> {
 }
 
 /// The last `wanted` screen lines of an edit.
-fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec<Line<'static>> {
-    let mut lines: Vec<Line<'static>> = Vec::new();
+fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Lines {
+    let mut lines: Lines = Vec::new();
     for line in edit.lines.iter().rev() {
         if lines.len() >= wanted {
             break;
@@ -282,7 +261,7 @@ fn body(edit: &StreamedEdit, columns: usize, wanted: usize, muted: Style) -> Vec
         let shown = text.get(..text.floor_char_boundary(2_000)).unwrap_or_default();
         styled.push(&sanitize::visible_line(shown), muted);
         let rows = styled.hard_wrap(columns.saturating_sub(4).max(1)).into_iter().enumerate();
-        let mut own: Vec<Line<'static>> = rows
+        let mut own: Lines = rows
             .map(|(part, mut line)| {
                 line.spans.insert(0, Span::styled(if part == 0 { sign } else { "  ↪ " }, muted));
                 line

@@ -1,25 +1,16 @@
-//! Renders the rows of a review as lines of the screen.
+//! Renders the rows of a review as lines of the screen, and the list of its files: folders, decided hunks, flags, and unplaced
+//! edits below the file that they are meant for. The list has the order of the review.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-use std::sync::Arc;
-
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Decision, EditState, FileReview, HunkId, ReviewHunk};
+use rhumb_edit::review::{Counts, Decision, EditState, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_text::diff;
 use rhumb_text::diff::Hunk;
-use rhumb_text::{diff, sanitize, width};
 
-use super::file_rows::{MARGIN, Side, half, has_sides, note_parts, refused_parts, refused_text};
-use super::rows::Row;
-use crate::tui::action::{Action, Pane};
-use crate::tui::app::App;
-use crate::tui::coloring::{Colors, Language, style_of};
-use crate::tui::theme::Role;
-use crate::tui::view::ViewCache;
-use crate::tui::widget::diff_lines::{self, DiffLine, Sign, beside, state_role};
-use crate::tui::widget::styled::{clipped, fill, matches};
+use super::rows::{MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
+use crate::tui::coloring::style_of;
+use crate::tui::prelude::*;
+use crate::tui::widget::diff_lines;
+use crate::tui::widget::diff_lines::{DiffLine, Sign, beside, state_role};
 
 /// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]
@@ -48,7 +39,6 @@ pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
 pub(super) struct RowPainter<'a> {
     app: &'a App,
-    /// The row under the cursor.
     at: usize,
     columns: u16,
     words: bool,
@@ -58,13 +48,13 @@ pub(super) struct RowPainter<'a> {
 
 impl<'a> RowPainter<'a> {
     pub(super) fn new(app: &'a App) -> Self {
-        let columns = app.review.rows.view().columns;
+        let columns = app.review.rows.view.columns;
         let words = app.review.choice.words.unwrap_or(app.display.diff_words);
         Self { app, at: app.review.number(), columns, words, colors: None }
     }
 
     /// The screen lines of a row, as many as its height.
-    pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+    pub(super) fn row(&mut self, number: usize, row: Row, cache: &mut ViewCache) -> Lines {
         let review = self.app.session.review();
         let body = match row {
             Row::Blank => vec![Line::default()],
@@ -220,7 +210,7 @@ impl<'a> RowPainter<'a> {
         fit(spans, self.room())
     }
 
-    fn note(&self, text: &str) -> Vec<Line<'static>> {
+    fn note(&self, text: &str) -> Lines {
         let columns = self.columns.saturating_sub(MARGIN);
         let parts = note_parts(text, columns).into_iter().enumerate();
         let line = |(part, text): (usize, String)| {
@@ -241,7 +231,7 @@ impl<'a> RowPainter<'a> {
         clipped(&text, self.room(), self.style(state_role(state)))
     }
 
-    fn refused_text(&self, index: usize, line: usize) -> Vec<Line<'static>> {
+    fn refused_text(&self, index: usize, line: usize) -> Lines {
         let outcome = self.app.session.review().refused.get(index);
         let text = outcome.and_then(|outcome| refused_text(outcome).into_iter().nth(line)).unwrap_or_default();
         let found = !matches(&text, &self.app.review.search.wanted).is_empty();
@@ -250,14 +240,13 @@ impl<'a> RowPainter<'a> {
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
     }
 
-    /// The screen lines of a text row.
-    fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Vec<Line<'static>> {
+    fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Lines {
         let Some(index) = row.file() else { return vec![Line::default()] };
         let colors = self.colors_of(index, file, cache);
         let words = row.hunk().filter(|_| self.words).map(|id| self.words_of(file, id, cache));
         let Some(places) = self.app.review.rows.lines_of(index) else { return vec![Line::default()] };
         let columns = self.columns.saturating_sub(MARGIN);
-        let sides = self.app.review.rows.view().sides && has_sides(file);
+        let sides = self.app.review.rows.view.sides && has_sides(file);
         let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
             let shown = places.shown(file, side, line);
             let sign = match (own, side) {
@@ -313,7 +302,7 @@ impl<'a> RowPainter<'a> {
         }
     }
 
-    fn beside(&self, left: Vec<Line<'static>>, right: Vec<Line<'static>>, columns: [u16; 2]) -> Vec<Line<'static>> {
+    fn beside(&self, left: Lines, right: Lines, columns: [u16; 2]) -> Lines {
         beside(left, right, columns.map(usize::from), self.style(Role::Text), self.style(Role::Border))
     }
 
@@ -330,9 +319,9 @@ impl<'a> RowPainter<'a> {
     /// The changed words of a hunk, which are cached.
     fn words_of(&self, file: &FileReview, id: HunkId, cache: &mut ViewCache) -> Arc<HunkWords> {
         let (made, known) = &mut cache.review.words;
-        if *made != self.app.review.rows.made() {
+        if *made != self.app.review.rows.made {
             known.clear();
-            *made = self.app.review.rows.made();
+            *made = self.app.review.rows.made;
         }
         let words = known.entry(id).or_insert_with(|| {
             let places = self.app.review.rows.lines_of(id.file);
@@ -403,6 +392,192 @@ pub(super) fn fit(spans: Vec<Span<'static>>, columns: usize) -> Line<'static> {
         break;
     }
     line
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Item {
+    /// A folder, and the range of its files.
+    Folder(String, std::ops::Range<usize>),
+    /// A file, and whether it is in a folder.
+    File(usize, bool),
+    Refused(usize),
+}
+
+impl Item {
+    /// The row of the review for an item.
+    fn leads_to(&self) -> Option<Row> {
+        match self {
+            Self::Folder(..) => None,
+            Self::File(index, _) => Some(Row::File(*index)),
+            Self::Refused(index) => Some(Row::Refused(*index)),
+        }
+    }
+}
+
+/// The rows of the review that the list leads to, in order.
+pub(crate) fn stops(review: &Review) -> Vec<Row> {
+    items(review).iter().filter_map(Item::leads_to).collect()
+}
+
+fn items(review: &Review) -> Vec<Item> {
+    let refused_of = |path: &str| {
+        let own = review.refused.iter().enumerate().filter(move |(_, outcome)| outcome.path == path);
+        own.map(|(index, _)| Item::Refused(index)).collect::<Vec<_>>()
+    };
+    let has_file = |path: &str| review.files.iter().any(|file| file.path == path);
+    let others = review.refused.iter().enumerate().filter(|(_, outcome)| !has_file(&outcome.path));
+    let mut items: Vec<Item> = others.map(|(index, _)| Item::Refused(index)).collect();
+    for group in review.files.iter().enumerate().collect::<Vec<_>>().chunk_by(|a, b| folder(a.1) == folder(b.1)) {
+        let name = group.first().map_or("", |(_, file)| folder(file));
+        if !name.is_empty() {
+            let first = group.first().map_or(0, |(index, _)| *index);
+            items.push(Item::Folder(name.to_owned(), first..first + group.len()));
+        }
+        for (index, file) in group {
+            items.push(Item::File(*index, !name.is_empty()));
+            items.extend(refused_of(&file.path));
+        }
+    }
+    items
+}
+
+fn folder(file: &FileReview) -> &str {
+    file.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+pub(super) fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
+    let review = app.session.review();
+    let items = items(review);
+    let here = items.iter().position(|item| is_here(app, item)).unwrap_or(0);
+    let height = usize::from(area.height);
+    let first = here.saturating_sub(height / 2).min(items.len().saturating_sub(height));
+    let columns = usize::from(area.width.saturating_sub(1));
+    let mut lines = Vec::with_capacity(height);
+    for number in first..first + height {
+        let mut line = items.get(number).map_or_else(Line::default, |item| {
+            let y = area.y + u16::try_from(number - first).unwrap_or(0);
+            if let Some(row) = item.leads_to() {
+                let place = Rect { y, height: 1, ..area };
+                cache.hits.add(place, Hit::Row(Pane::Review, app.review.rows.locate(row)));
+            }
+            self::line(app, item, columns, is_here(app, item))
+        });
+        fill(&mut line, columns, Style::default());
+        line.spans.push(Span::styled("│", app.theme().style(Role::Border)));
+        lines.push(line);
+    }
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+fn is_here(app: &App, item: &Item) -> bool {
+    let at = app.review.at;
+    match item {
+        Item::Folder(..) => false,
+        Item::File(index, _) => at.file() == Some(*index),
+        Item::Refused(index) => at.refused() == Some(*index),
+    }
+}
+
+fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
+    let theme = app.theme();
+    let review = app.session.review();
+    let cursor = if here { "▶" } else { " " };
+    let mut spans = vec![Span::styled(cursor, theme.style(Role::Accent))];
+    match item {
+        Item::Folder(name, range) => {
+            let mut all = Counts::default();
+            let files = review.files.get(range.clone()).unwrap_or_default().iter();
+            files.flat_map(|file| &file.hunks).for_each(|hunk| all.add(hunk.decision()));
+            let (mark, role) = roll_up(all, false);
+            let room = columns.saturating_sub(4);
+            let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
+            spans.push(Span::styled(mark.to_string(), theme.style(role)));
+            spans.push(Span::styled(format!(" {name}/"), theme.style(Role::Muted)));
+        }
+        Item::File(index, inside) => {
+            if let Some(file) = review.files.get(*index) {
+                spans.extend(file_spans(app, file, *inside, columns));
+            }
+        }
+        Item::Refused(index) => {
+            let outcome = review.refused.get(*index);
+            let own = outcome.is_some_and(|outcome| review.files.iter().any(|file| file.path == outcome.path));
+            let path = outcome.map(|outcome| sanitize::visible_line(&outcome.path).into_owned()).unwrap_or_default();
+            let state = outcome.map_or(EditState::Unplaced, EditState::of_refused);
+            let (mark, what) = (state.mark(), state.label());
+            let text = if own {
+                format!("    {mark} {what}")
+            } else {
+                format!("{mark} {} {what}", width::clip_start(&path, columns.saturating_sub(what.len() + 5)))
+            };
+            spans.push(Span::styled(text, theme.style(state_role(state))));
+        }
+    }
+    let mut line = fit(spans, columns);
+    if here {
+        fill(&mut line, columns, Style::default());
+        let keys = app.review.in_tree && app.focus == Pane::Review;
+        let style = if keys { theme.style(Role::CursorLine) } else { Modifier::BOLD.into() };
+        line.spans.iter_mut().for_each(|span| span.style = span.style.patch(style));
+    }
+    line
+}
+
+fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec<Span<'static>> {
+    let theme = app.theme();
+    let counts = file.counts();
+    let (mark, role) = roll_up(counts, file.hunks.iter().any(rhumb_edit::review::ReviewHunk::has_line_decisions));
+    let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+    let decided = format!(" {}/{}", counts.total() - counts.pending, counts.total());
+    let indent = if inside { "  " } else { "" };
+    let room = columns.saturating_sub(indent.len() + 3 + width::columns(&decided));
+    let what = match &file.change {
+        FileChange::Modify => "",
+        FileChange::Create => " new",
+        FileChange::Delete => " gone",
+        FileChange::Rename { .. } => " moved",
+    };
+    let mut noted: Vec<String> = Vec::new();
+    for item in &file.hunks {
+        let edited = item.original().is_some().then(|| "edited".to_owned());
+        let new = item.marks.iter().cloned().chain(edited).filter(|mark| !noted.contains(mark)).collect::<Vec<_>>();
+        noted.extend(new);
+    }
+    let comments =
+        file.hunks.iter().map(|item| item.comments().count()).sum::<usize>() + usize::from(!file.comment.is_empty());
+    if comments > 0 {
+        noted.push(format!("✎{comments}"));
+    }
+    let noted = if noted.is_empty() { String::new() } else { format!(" {}", noted.join(", ")) };
+    let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
+    // Flags that do not fit beside the name and the counts are omitted or cut. The hunks show them, too.
+    let mut left = room.saturating_sub(width::columns(&name));
+    let mut rest = |text: &str| {
+        let text = if left < 3 { String::new() } else { width::clip(text, left).into_owned() };
+        left -= width::columns(&text);
+        Span::styled(text, theme.style(Role::Badge))
+    };
+    let leads = file.stored_at.as_ref().map_or_else(String::new, |stored| format!(" → {stored}"));
+    let what = rest(&format!("{}{what}", sanitize::visible_line(&leads)));
+    let noted = rest(&sanitize::visible_line(&noted));
+    vec![
+        Span::raw(indent),
+        Span::styled(format!("{mark} "), theme.style(role)),
+        Span::styled(name, theme.style(Role::Text)),
+        Span::styled(decided, theme.style(Role::Muted)),
+        what,
+        noted,
+    ]
+}
+
+/// One mark for several hunks.
+fn roll_up(counts: Counts, divided: bool) -> (char, Role) {
+    match counts.total() {
+        total if counts.accepted == total && !divided => ('✓', Role::HunkAccepted),
+        total if counts.rejected == total => ('✗', Role::HunkRejected),
+        total if counts.pending == total && !divided => ('·', Role::HunkPending),
+        _ => ('◐', Role::HunkPending),
+    }
 }
 
 #[cfg(test)]

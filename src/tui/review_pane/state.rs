@@ -1,17 +1,14 @@
 //! The state of the review pane: the cursor, and the view options of files and hunks.
 
-use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::Range;
 
-use ratatui::layout::Rect;
 use rhumb_edit::review::{Decision, FileReview, HunkId, Review, ReviewHunk};
 
 use super::actions::DecisionGuard;
-use super::file_rows::{HunkPlan, Plan};
-use super::rows::{Row, Rows, View};
-use super::view::ReviewSearch;
+use super::navigation::ReviewSearch;
+use super::rows::{HunkPlan, Plan, Row, Rows, View};
 use crate::config::DisplaySettings;
+use crate::tui::prelude::*;
 
 /// Rows kept visible above and below the cursor while there are any.
 const MARGIN: usize = 2;
@@ -39,13 +36,12 @@ type Folds = BTreeMap<Key, (bool, Decision)>;
 #[derive(Debug)]
 pub struct ReviewPane {
     /// The hunk under the cursor, or the last one.
-    pub(super) cursor: HunkId,
+    pub cursor: HunkId,
     /// The first visible screen line.
     pub(super) offset: usize,
     pub(super) follow: Follow,
     pub(super) at: Row,
     pub(super) rows: Rows,
-    /// The area of the rows.
     pub(super) area: Rect,
     /// The start of the line selection.
     pub(super) anchor: Option<Row>,
@@ -119,10 +115,6 @@ impl ReviewPane {
         self.search.prompt.is_some()
     }
 
-    pub fn cursor(&self) -> HunkId {
-        self.cursor
-    }
-
     /// Lays out the rows. The cursor stays on its item.
     pub(crate) fn lay_out(&mut self, review: &Review, display: &DisplaySettings, area: Rect, sides: bool) {
         self.area = area;
@@ -170,7 +162,6 @@ impl ReviewPane {
         self.rows.locate(self.at)
     }
 
-    /// The visible screen lines.
     pub(crate) fn window(&self) -> Range<usize> {
         self.offset..self.offset + usize::from(self.area.height)
     }
@@ -255,7 +246,6 @@ impl ReviewPane {
         (self.rows.place(number).0, end + height)
     }
 
-    /// Moves the cursor into the window.
     fn drag(&mut self) {
         let window = self.window();
         let number = self.number();
@@ -302,7 +292,6 @@ impl ReviewPane {
         }
     }
 
-    /// The additional unchanged lines around a hunk.
     pub(crate) fn widened(&self, review: &Review, id: HunkId) -> (usize, usize) {
         let found = review.files.get(id.file).zip(review.hunk(id));
         found.and_then(|(file, item)| self.context.get(&key(file, item)).copied()).unwrap_or_default()

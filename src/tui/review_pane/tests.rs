@@ -11,7 +11,7 @@ use rhumb_edit::review::{CommentTarget, Decision, FileReview, HunkId};
 use super::*;
 use crate::tui::app::ReviewItem;
 use crate::tui::theme::{ColorDepth, Theme};
-use crate::tui::{key, view};
+use crate::tui::view;
 use rhumb_session::{Connection, Session};
 
 /// An app on a screen, with a review.
@@ -242,7 +242,7 @@ fn unchanged_lines_open_in_steps_and_at_once() {
 fn only_what_changed_is_made_anew() {
     let files: Vec<FileReview> = (0..50).map(|number| tenths(&format!("src/{number}.txt"), 100)).collect();
     let mut test = TestScreen::new(files, 160, 50);
-    let made = |test: &TestScreen| test.app.review.rows.made();
+    let made = |test: &TestScreen| test.app.review.rows.made;
     let first = made(&test);
     assert_eq!(first, 51, "each file, and what found no place");
     test.keys("j j ] ] } G g g Ctrl-d i / l i n e Enter ; ,");

@@ -3,7 +3,6 @@
 //!
 //! The terminal is not queried here, because an answer may be late or missing. Terminals ignore unknown sequences.
 
-pub(super) mod background;
 pub(super) mod input;
 
 use std::io::{IsTerminal as _, Stdout, Write as _};
@@ -23,18 +22,15 @@ use crossterm::terminal::{
     SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute, queue};
-use ratatui::Terminal;
-use ratatui::backend::{Backend, CrosstermBackend, WindowSize};
+use ratatui::backend::{CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
-use ratatui::layout::{Position, Rect, Size};
 
-use super::theme::ColorDepth;
+use crate::tui::prelude::*;
 
 /// The terminal of the app. It is never dropped: dropping writes to the terminal again and, if that fails, to standard error,
 /// which is the same terminal, so that the program panics. [`Guard`] restores the terminal.
 pub type Screen = ManuallyDrop<Terminal<Bounded>>;
 
-/// Restores the terminal when dropped.
 pub struct Guard;
 
 impl Guard {
@@ -70,7 +66,6 @@ impl Drop for Guard {
 
 /// Whether the app has the terminal. Nothing may be written there otherwise.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Whether the app uses the mouse.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 /// The title of the window, for when the terminal is taken again.
 static TITLE: Mutex<String> = Mutex::new(String::new());
@@ -89,9 +84,6 @@ const SCHEME_ON: &str = "\x1b[?2031h";
 const SCHEME_OFF: &str = "\x1b[?2031l";
 
 /// Sets up the terminal, also after a suspend.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     let mut out = io::stdout();
@@ -158,9 +150,6 @@ fn queue_mouse(out: &mut Stdout, on: bool) -> io::Result<()> {
 }
 
 /// Enables or disables mouse reports.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn mouse(on: bool) -> io::Result<()> {
     if MOUSE.swap(on, Ordering::SeqCst) == on || !TAKEN.load(Ordering::SeqCst) {
         return Ok(());
@@ -171,9 +160,6 @@ pub fn mouse(on: bool) -> io::Result<()> {
 }
 
 /// Draws a frame as a synchronized update, which the terminal shows at once if it supports that.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     // The cursor is hidden, because a terminal without synchronized updates would show it moving. The frame shows it again.
     queue!(io::stdout(), BeginSynchronizedUpdate, cursor::Hide)?;
@@ -186,9 +172,6 @@ pub fn at_once(draw: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
 /// Empties the screen, so that the next frame draws all of it.
 ///
 /// `Terminal::clear` is not used: it queries the cursor position, and the event stream would consume the answer.
-///
-/// # Errors
-/// Writing to the terminal failed.
 pub fn clear(screen: &mut Screen) -> io::Result<()> {
     let size = screen.size()?;
     screen.resize(Rect::new(0, 0, size.width, size.height))
@@ -332,10 +315,6 @@ impl Backend for Bounded {
 
     fn draw<'a, I: Iterator<Item = (u16, u16, &'a Cell)>>(&mut self, content: I) -> io::Result<()> {
         self.0.draw(content)
-    }
-
-    fn append_lines(&mut self, count: u16) -> io::Result<()> {
-        self.0.append_lines(count)
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {

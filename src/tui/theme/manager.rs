@@ -1,20 +1,25 @@
-//! The current theme: the one that the user chose, or the one for the background; and reloads of the user's theme
-//! files.
+//! The themes: the built-in ones and the files in the user's folder, which is watched; and the current one, which the user
+//! chose or which suits the background.
 
-use rhumb_session::Level;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, Weak};
 
-use super::{ColorDepth, Theme, Themes};
-use crate::tui::app::{App, Task};
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use rhumb_workspace::debounced_watcher;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::JoinHandle;
+
+use super::{BUILTIN, ThemeError};
 use crate::tui::overlay::Menu;
+use crate::tui::prelude::*;
 
 /// The colour settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThemeChoice {
-    /// The theme for any background.
     pub always: Option<String>,
-    /// The theme for a light background.
     pub light: Option<String>,
-    /// The theme for a dark background.
     pub dark: Option<String>,
 }
 
@@ -30,7 +35,7 @@ impl ThemeChoice {
 /// The themes, and the one in use.
 #[derive(Debug)]
 pub struct ThemeManager {
-    current: Theme,
+    pub current: Theme,
     themes: Themes,
     choice: ThemeChoice,
     /// Whether the user chose a theme in this session, which stays for any background.
@@ -43,7 +48,6 @@ pub struct ThemeManager {
 }
 
 impl ThemeManager {
-    /// A manager that uses `theme` and knows the built-in themes.
     pub fn new(theme: Theme) -> Self {
         Self {
             current: theme,
@@ -56,11 +60,6 @@ impl ThemeManager {
         }
     }
 
-    /// The theme in use.
-    pub fn current(&self) -> &Theme {
-        &self.current
-    }
-
     /// Replaces the themes. Returns the errors in them that were not reported before.
     fn replace(&mut self, themes: Themes) -> Vec<String> {
         let faults = themes.faults();
@@ -71,7 +70,7 @@ impl ThemeManager {
 
     /// The theme that the settings choose for the background.
     fn for_background(&self) -> &str {
-        self.choice.on(self.light_background, self.current.depth())
+        self.choice.on(self.light_background, self.current.depth)
     }
 }
 
@@ -94,7 +93,7 @@ impl App {
             self.list_themes();
             // The theme of the settings may have been wrong at the start.
             let keeps = self.themes.is_chosen || self.is_choosing_theme();
-            let name = if keeps { self.theme().name() } else { self.themes.for_background() }.to_owned();
+            let name = if keeps { &self.theme().name } else { self.themes.for_background() }.to_owned();
             self.apply_theme(&name);
         }
         if let Some(requested) = self.themes.requested.take() {
@@ -106,18 +105,18 @@ impl App {
     pub fn background_changed(&mut self, light: bool) {
         self.themes.light_background = light;
         // While the user chooses a theme, the screen shows the one under the cursor.
-        if self.themes.is_chosen || self.is_choosing_theme() || self.theme().depth() == ColorDepth::None {
+        if self.themes.is_chosen || self.is_choosing_theme() || self.theme().depth == ColorDepth::None {
             return;
         }
         let name = self.themes.for_background().to_owned();
-        if name != self.theme().name() {
+        if name != self.theme().name {
             self.apply_theme(&name);
         }
     }
 
     /// Whether the background decides which theme is used.
     pub(crate) fn needs_background(&self) -> bool {
-        let (choice, depth) = (&self.themes.choice, self.theme().depth());
+        let (choice, depth) = (&self.themes.choice, self.theme().depth);
         !self.themes.is_chosen && depth != ColorDepth::None && choice.on(true, depth) != choice.on(false, depth)
     }
 
@@ -153,9 +152,9 @@ impl App {
     pub(crate) fn change_theme(&mut self, name: Option<&str>) {
         let names = self.themes.themes.names();
         match name {
-            None => self.overlays.show(Menu::themes(&names, self.theme().name())),
+            None => self.overlays.show(Menu::themes(&names, &self.theme().name)),
             Some(name) if names.contains(&name) => {
-                if let Err(error) = self.themes.themes.load(name, self.theme().depth()) {
+                if let Err(error) = self.themes.themes.load(name, self.theme().depth) {
                     let text = format!("{}.", self.themes.themes.explain(&error));
                     return self.session.report(Level::Error, text, "The colours stay as they are.");
                 }
@@ -176,7 +175,7 @@ impl App {
     /// Applies the theme under the cursor of the list of themes.
     pub(crate) fn preview_theme(&mut self) {
         let name = self.overlays.top_as().and_then(Menu::theme_under_cursor).map(str::to_owned);
-        if let Some(name) = name.filter(|name| name != self.theme().name()) {
+        if let Some(name) = name.filter(|name| *name != self.theme().name) {
             self.apply_theme(&name);
         }
     }
@@ -189,9 +188,165 @@ impl App {
 
     pub(crate) fn apply_theme(&mut self, name: &str) {
         // Without colours, the initial theme may have a name that is not in the list.
-        let Ok(theme) = self.themes.themes.load(name, self.theme().depth()) else { return };
+        let Ok(theme) = self.themes.themes.load(name, self.theme().depth) else { return };
         self.composer.apply_theme(&theme);
         self.themes.current = theme;
+    }
+}
+
+/// Maximum number of theme files that are read: a folder with more is not a folder of themes.
+const MAX_THEME_FILES: usize = 200;
+
+/// Largest file of a theme, in bytes.
+const MAX_BYTES: u64 = 64 << 10;
+
+/// The themes by name. Only the user's folder is read. A repository cannot define themes, because colours can hide lines of
+/// a review.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Themes {
+    own: BTreeMap<String, (PathBuf, String)>,
+}
+
+impl Themes {
+    /// Reads the built-in themes and each `NAME.toml` in `folder`, which may be missing.
+    pub fn read(folder: &Path) -> Self {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        let own = paths.into_iter().filter_map(|path| Some((name(&path)?, path))).take(MAX_THEME_FILES);
+        let own = own.filter_map(|(name, path)| {
+            let text = read(&path)?;
+            Some((name, (path, text)))
+        });
+        Self { own: own.collect() }
+    }
+
+    /// Their names: the default, then the other built-in themes, then the user's.
+    pub fn names(&self) -> Vec<&str> {
+        let inside = BUILTIN.iter().map(|(name, _)| *name);
+        let own = self.own.keys().map(String::as_str).filter(|name| !BUILTIN.iter().any(|(inside, _)| inside == name));
+        inside.chain(own).collect()
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.own.contains_key(name) || BUILTIN.iter().any(|(inside, _)| *inside == name)
+    }
+
+    /// Loads the theme of that name.
+    ///
+    /// # Errors
+    ///
+    /// The theme is unknown, or its file is malformed. [`Self::explain`] describes the fault.
+    pub fn load(&self, name: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
+        Theme::load(name, depth, &|name| self.own.get(name).map(|(_, text)| text.clone()))
+    }
+
+    /// The user's themes that cannot be used, each with the reason: `themes/mine.toml:7: …`.
+    pub fn faults(&self) -> Vec<String> {
+        let wrong = |name: &String| self.load(name, ColorDepth::True).err();
+        self.own.keys().filter_map(wrong).map(|error| self.explain(&error)).collect()
+    }
+
+    /// An error with the file and line that it is about.
+    pub fn explain(&self, error: &ThemeError) -> String {
+        let (theme, line) = error.place();
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        match self.own.get(theme) {
+            Some((file, _)) => format!("{}{line}: {error}", file.display()),
+            None => error.to_string(),
+        }
+    }
+}
+
+/// The theme name of a file. `None` for files such as backups of editors.
+fn name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".toml")?;
+    let fit = !name.starts_with('.') && !name.chars().any(|c| c.is_control() || c.is_whitespace());
+    Some(name.to_owned()).filter(|_| fit)
+}
+
+/// The text of a regular file of limited size.
+fn read(path: &Path) -> Option<String> {
+    let plain = fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let mut text = String::new();
+    let file = fs::File::open(path).ok().filter(|_| plain)?;
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// How long changes are gathered: an editor saves in several steps.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+
+/// A running watch; it ends when it is dropped.
+pub(crate) struct Watch {
+    _held: Arc<Mutex<Watched>>,
+}
+
+struct Watched {
+    /// `None` during the setup.
+    watch: Option<RecommendedWatcher>,
+    /// The canonical parent folder of the themes, which is watched recursively.
+    around: PathBuf,
+    /// Other folders that links lead to.
+    elsewhere: BTreeSet<PathBuf>,
+}
+
+/// Sends all themes whenever a file of `folder`, or the target of a link in it, has changed. The setup reads the disk,
+/// so it runs off the draw path. Without a settings folder or free file watches nothing is watched, and `/theme` lists
+/// the themes from the start.
+pub(crate) fn follow(folder: PathBuf, tell: UnboundedSender<Themes>) -> JoinHandle<Option<Watch>> {
+    tokio::task::spawn_blocking(move || watch(&folder, tell))
+}
+
+fn watch(folder: &Path, tell: UnboundedSender<Themes>) -> Option<Watch> {
+    // The parent folder is watched, because the folder may be created later.
+    let around = folder.parent()?.canonicalize().ok()?;
+    let folder = around.join(folder.file_name()?);
+    let held = Arc::new(Mutex::new(Watched { watch: None, around: around.clone(), elsewhere: BTreeSet::new() }));
+    let watched: Weak<Mutex<Watched>> = Arc::downgrade(&held);
+    let own = folder.clone();
+    let changed = move |events: Vec<notify::Result<Event>>| {
+        let places = places(&own);
+        let ours = events.iter().any(|event| match event {
+            Ok(event) if !event.need_rescan() => {
+                event.paths.iter().any(|path| places.iter().any(|place| path.starts_with(place)))
+            }
+            // Events were lost, so anything may have changed.
+            _ => true,
+        });
+        if ours && let Some(watched) = watched.upgrade() {
+            // Links may be new. Their targets are watched before they are read.
+            watched.lock().unwrap_or_else(PoisonError::into_inner).follow_links(&places);
+            // The receiver is closed when the app exits.
+            let _ = tell.send(Themes::read(&own));
+        }
+    };
+    let mut watch = debounced_watcher(DEBOUNCE, changed).ok()?;
+    watch.watch(&around, RecursiveMode::Recursive).ok()?;
+    let mut watched = held.lock().unwrap_or_else(PoisonError::into_inner);
+    watched.watch = Some(watch);
+    watched.follow_links(&places(&folder));
+    drop(watched);
+    Some(Watch { _held: held })
+}
+
+/// The folder, and the canonical paths of the folder and its files, since a save through a link changes only its
+/// target.
+fn places(folder: &Path) -> BTreeSet<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let real = files.chain([folder.to_owned()]).filter_map(|path| path.canonicalize().ok());
+    real.chain([folder.to_owned()]).collect()
+}
+
+impl Watched {
+    fn follow_links(&mut self, places: &BTreeSet<PathBuf>) {
+        let Some(watch) = &mut self.watch else { return };
+        for place in places.iter().filter(|place| !place.starts_with(&self.around)) {
+            let Some(folder) = (if place.is_dir() { Some(place.as_path()) } else { place.parent() }) else { continue };
+            if !self.elsewhere.contains(folder) && watch.watch(folder, RecursiveMode::NonRecursive).is_ok() {
+                self.elsewhere.insert(folder.to_owned());
+            }
+        }
     }
 }
 
@@ -199,10 +354,12 @@ impl App {
 mod tests {
     use std::fs;
 
+    use super::super::Role;
     use super::*;
     use crate::tui::app::Task;
-    use crate::tui::theme::Role;
-    use rhumb_session::{Connection, Entry, Session};
+    use rhumb_session::Connection;
+    use rhumb_session::Entry;
+    use rhumb_session::Session;
 
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
@@ -225,13 +382,13 @@ mod tests {
         let mut app = app();
         assert_eq!(app.ask_for_theme(Some("nord")), []);
         assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
-        assert_eq!((app.theme().name(), notices(&app)), ("nord", 0));
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("nord", 0));
         app.themes_changed(Themes::read(folder.path()));
-        assert_eq!((app.theme().name(), notices(&app)), ("nord", 1), "there is none");
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("nord", 1), "there is none");
         fs::write(folder.path().join("mine.toml"), "inherits = \"nord\"\n").unwrap();
         assert_eq!(app.ask_for_theme(Some("mine")), [Task::ReadThemes]);
         app.themes_changed(Themes::read(folder.path()));
-        assert_eq!((app.theme().name(), notices(&app)), ("mine", 1));
+        assert_eq!((app.theme().name.as_str(), notices(&app)), ("mine", 1));
     }
 
     #[test]
@@ -250,12 +407,12 @@ mod tests {
         let mut app = app();
         app.set_themes(Themes::default(), choice(None, Some("gruvbox-light"), Some("gruvbox-dark")), false);
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "gruvbox-light");
+        assert_eq!(app.theme().name.as_str(), "gruvbox-light");
         app.background_changed(false);
-        assert_eq!(app.theme().name(), "gruvbox-dark");
+        assert_eq!(app.theme().name.as_str(), "gruvbox-dark");
         app.change_theme(Some("nord"));
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "nord");
+        assert_eq!(app.theme().name.as_str(), "nord");
     }
 
     #[test]
@@ -263,11 +420,11 @@ mod tests {
         let mut app = app();
         app.change_theme(None);
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "rhumb-dark");
+        assert_eq!(app.theme().name.as_str(), "rhumb-dark");
         // Without a choice, the theme follows the background again.
         app.event(crossterm::event::Event::Key(crate::tui::key::parse("Esc").unwrap()));
         app.background_changed(true);
-        assert_eq!(app.theme().name(), "rhumb-light");
+        assert_eq!(app.theme().name.as_str(), "rhumb-light");
     }
 
     #[test]
@@ -294,5 +451,128 @@ mod tests {
         fs::remove_file(&file).unwrap();
         app.themes_changed(Themes::read(folder.path()));
         assert_eq!(title(&app), Some(ratatui::style::Color::Blue));
+    }
+}
+
+#[cfg(test)]
+mod theme_list_tests {
+    use super::super::Role;
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+        folder
+    }
+
+    #[test]
+    fn the_users_themes_stand_beside_those_inside() {
+        let folder = folder(&[
+            ("mine.toml", "inherits = \"nord\"\n[styles]\ntitle = \"red\"\n"),
+            ("nord.toml", "inherits = \"nord\"\n[styles]\nkey = \"red\"\n"),
+            (".hidden.toml", ""),
+            ("notes.txt", ""),
+            ("two words.toml", ""),
+        ]);
+        let themes = Themes::read(folder.path());
+        assert_eq!(themes.names().last(), Some(&"mine"));
+        assert_eq!(themes.names().iter().filter(|name| **name == "nord").count(), 1);
+        assert_eq!(themes.names().len(), BUILTIN.len() + 1);
+        let mine = themes.load("mine", ColorDepth::True).unwrap();
+        let red = Some(ratatui::style::Color::Red);
+        assert_eq!((mine.style(Role::Title).fg, mine.style(Role::Key).fg), (red, red));
+        assert_eq!(themes.faults(), [""; 0]);
+    }
+
+    #[test]
+    fn a_wrong_file_is_told_with_its_place() {
+        let folder = folder(&[
+            ("a.toml", "[styles]\n\ntittle = \"red\"\n"),
+            ("b.toml", "[styles]\ntitle = \"brass\"\n"),
+            ("c.toml", "inherits = \"nord\"\n[styles\n"),
+            ("d.toml", "inherits = \"b\"\n"),
+            ("e.toml", "[palette]\nsea = \"#12\"\n"),
+            ("f.toml", "[styles]\ntitle = { fg = \"red\", bolt = true }\n"),
+        ]);
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let faults = Themes::read(folder.path()).faults();
+        let begins = [
+            at("a.toml:3: "),
+            at("b.toml:2: "),
+            at("c.toml:2: "),
+            at("b.toml:2: "),
+            at("e.toml:2: "),
+            at("f.toml:2: "),
+        ];
+        assert_eq!(faults.len(), begins.len());
+        for (fault, begin) in faults.iter().zip(begins) {
+            assert!(fault.starts_with(&begin) && !fault.contains('\n'), "{fault:?} does not begin with {begin:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_holds_none() {
+        assert_eq!(Themes::read(Path::new("/nowhere/at/all")), Themes::default());
+    }
+}
+
+#[cfg(test)]
+mod watch_tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_theme_that_comes_or_changes_is_told() {
+        let config = tempfile::tempdir().unwrap();
+        let folder = config.path().canonicalize().unwrap().join("themes");
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let _watch = watch(&folder, tell).unwrap();
+        fs::create_dir(&folder).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let mut wait = |holds: &dyn Fn(&Themes) -> bool| {
+            runtime.block_on(async {
+                let wait = async { while !holds(&told.recv().await.unwrap()) {} };
+                tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+            });
+        };
+        // Changes in the new folder are not reported until it is watched.
+        wait(&|_| true);
+        fs::write(folder.join("mine.toml"), "inherits = \"nord\"\n").unwrap();
+        wait(&|themes| themes.has("mine") && themes.faults().is_empty());
+        fs::write(folder.join("mine.toml"), "inherits = \"nord\"\nx\n").unwrap();
+        wait(&|themes| themes.faults().len() == 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_theme_that_a_link_leads_to_is_told_whether_the_link_was_there_or_comes() {
+        let (config, dotfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = config.path().join("themes");
+        fs::create_dir(&folder).unwrap();
+        let target = |name: &str| dotfiles.path().join(name);
+        let save = |name: &str, text: &str| {
+            // Editors write the new text to another file and rename it over the old one.
+            fs::write(target("new"), text).unwrap();
+            fs::rename(target("new"), target(name)).unwrap();
+        };
+        save("mine", "inherits = \"nord\"\n");
+        save("late", "inherits = \"nord\"\n");
+        std::os::unix::fs::symlink(target("mine"), folder.join("mine.toml")).unwrap();
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+        let _watch = watch(&folder, tell).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let mut wait = |holds: &dyn Fn(&Themes) -> bool| {
+            runtime.block_on(async {
+                let wait = async { while !holds(&told.recv().await.unwrap()) {} };
+                tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+            });
+        };
+        save("mine", "inherits = \"nord\"\nx\n");
+        wait(&|themes| themes.faults().len() == 1);
+        std::os::unix::fs::symlink(target("late"), folder.join("late.toml")).unwrap();
+        wait(&|themes| themes.has("late"));
+        save("late", "inherits = \"nord\"\nx\n");
+        wait(&|themes| themes.faults().len() == 2);
     }
 }

@@ -1,46 +1,26 @@
-//! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal.
+//! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal. A role is named by its
+//! meaning, not by its look.
 
-mod color;
-pub mod manager;
-mod role;
+pub(crate) mod manager;
 mod spec;
-mod theme_list;
-pub(super) mod watch;
-
-use std::collections::BTreeMap;
-
-use ratatui::style::{Color, Style};
 
 use self::spec::Spec;
+use crate::tui::prelude::*;
 
-pub use self::color::{ColorDepth, rgb_of};
-pub use self::role::{Role, SYNTAX};
-pub use self::spec::ThemeError;
-pub use self::theme_list::Themes;
+pub(crate) use self::manager::Themes;
+pub use self::spec::ColorDepth;
+pub(crate) use self::spec::{ThemeError, rgb_of};
+
+macro_rules! builtin {
+    ($($name:literal,)+) => { [$(($name, include_str!(concat!("../../../themes/", $name, ".toml")))),+] };
+}
 
 /// The themes inside the program: name and TOML.
-const BUILTIN: [(&str, &str); 21] = [
-    ("rhumb-dark", include_str!("../../../themes/rhumb-dark.toml")),
-    ("rhumb-light", include_str!("../../../themes/rhumb-light.toml")),
-    ("rhumb-16", include_str!("../../../themes/rhumb-16.toml")),
-    ("high-contrast", include_str!("../../../themes/high-contrast.toml")),
-    ("high-contrast-light", include_str!("../../../themes/high-contrast-light.toml")),
-    ("colour-blind-dark", include_str!("../../../themes/colour-blind-dark.toml")),
-    ("colour-blind-light", include_str!("../../../themes/colour-blind-light.toml")),
-    ("catppuccin-mocha", include_str!("../../../themes/catppuccin-mocha.toml")),
-    ("catppuccin-latte", include_str!("../../../themes/catppuccin-latte.toml")),
-    ("dracula", include_str!("../../../themes/dracula.toml")),
-    ("everforest", include_str!("../../../themes/everforest.toml")),
-    ("gruvbox-dark", include_str!("../../../themes/gruvbox-dark.toml")),
-    ("gruvbox-light", include_str!("../../../themes/gruvbox-light.toml")),
-    ("kanagawa", include_str!("../../../themes/kanagawa.toml")),
-    ("nord", include_str!("../../../themes/nord.toml")),
-    ("one-dark", include_str!("../../../themes/one-dark.toml")),
-    ("rose-pine", include_str!("../../../themes/rose-pine.toml")),
-    ("rose-pine-dawn", include_str!("../../../themes/rose-pine-dawn.toml")),
-    ("solarized-dark", include_str!("../../../themes/solarized-dark.toml")),
-    ("solarized-light", include_str!("../../../themes/solarized-light.toml")),
-    ("tokyo-night", include_str!("../../../themes/tokyo-night.toml")),
+const BUILTIN: &[(&str, &str)] = &builtin![
+    "rhumb-dark", "rhumb-light", "rhumb-16", "high-contrast", "high-contrast-light", "colour-blind-dark",
+    "colour-blind-light", "catppuccin-mocha", "catppuccin-latte", "dracula", "everforest", "gruvbox-dark",
+    "gruvbox-light", "kanagawa", "nord", "one-dark", "rose-pine", "rose-pine-dawn", "solarized-dark",
+    "solarized-light", "tokyo-night",
 ];
 
 /// Background of a theme that does not define one.
@@ -49,9 +29,10 @@ const DARK: [u8; 3] = [0; 3];
 /// All styles of the screen, for one terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    name: String,
-    depth: ColorDepth,
-    background: [u8; 3],
+    /// The name by which it is chosen.
+    pub name: String,
+    pub(crate) depth: ColorDepth,
+    pub(crate) background: [u8; 3],
     roles: BTreeMap<Role, Style>,
     syntax: BTreeMap<&'static str, Style>,
 }
@@ -113,21 +94,6 @@ impl Theme {
         Self { name: "plain".to_owned(), depth, background: DARK, roles: BTreeMap::new(), syntax: BTreeMap::new() }
     }
 
-    /// The name that it was loaded by.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The depth to which its styles were reduced.
-    pub fn depth(&self) -> ColorDepth {
-        self.depth
-    }
-
-    /// Red, green and blue of the background that the theme paints or is designed for.
-    pub fn background(&self) -> [u8; 3] {
-        self.background
-    }
-
     /// Whether the theme is designed for a light background.
     pub fn is_light(&self) -> bool {
         // Weighted by the sensitivity of the eye.
@@ -146,5 +112,137 @@ impl Theme {
     }
 }
 
+macro_rules! roles {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// The meaning of a part of the screen. A theme maps each role to a style.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Role {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Role {
+            /// Every role, in the order of declaration.
+            pub const ALL: &'static [Role] = &[$(Role::$variant,)+];
+
+            /// The name in theme files, `border.focused`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// The role of that name, if there is one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+roles! {
+    /// Ordinary text.
+    Text = "text",
+    /// Secondary text: hints, times, URLs, line counts.
+    Muted = "muted",
+    /// Prominent parts: the prompt mark, the active tab.
+    Accent = "accent",
+    /// The frame of a pane without the focus.
+    Border = "border",
+    /// The frame of the pane with the focus.
+    BorderFocused = "border.focused",
+    /// The title of a pane or overlay.
+    Title = "title",
+    /// Background and text of an overlay.
+    Overlay = "overlay",
+    /// The status line at the bottom.
+    Status = "status",
+    /// A key in a hint: the `y` of "y accept".
+    Key = "key",
+    /// The chosen item of a list, or selected text.
+    Selection = "selection",
+    /// The line under the cursor.
+    CursorLine = "cursor-line",
+    /// Characters that matched a fuzzy query.
+    Match = "match",
+    /// A hit of a text search.
+    Search = "search",
+    /// A line number or another mark in the gutter.
+    Gutter = "gutter",
+    /// A mark that calls for attention without judging: "fuzzy 93 %", "new file".
+    Badge = "badge",
+    /// Something failed.
+    Error = "error",
+    /// Something may be wrong.
+    Warning = "warning",
+    /// Something succeeded.
+    Success = "success",
+    /// An added line of a diff.
+    Added = "added",
+    /// The added words of a changed line.
+    AddedWord = "added.word",
+    /// A removed line of a diff.
+    Removed = "removed",
+    /// The removed words of a changed line.
+    RemovedWord = "removed.word",
+    /// The header of a file or hunk in a diff.
+    DiffHeader = "diff.header",
+    /// The mark of an accepted hunk.
+    HunkAccepted = "hunk.accepted",
+    /// The mark of a rejected hunk.
+    HunkRejected = "hunk.rejected",
+    /// The mark of a hunk that waits for a decision.
+    HunkPending = "hunk.pending",
+    /// A gauge of a low value.
+    MeterLow = "meter.low",
+    /// A gauge that fills up.
+    MeterMid = "meter.mid",
+    /// A gauge that is nearly or over full.
+    MeterHigh = "meter.high",
+    /// The empty part of a gauge.
+    MeterEmpty = "meter.empty",
+    /// The user's name and mark in the transcript.
+    User = "user",
+    /// The model's name and mark in the transcript.
+    Assistant = "assistant",
+    /// Background of a code block.
+    CodeBg = "code.bg",
+    /// A heading in rendered Markdown.
+    MarkdownHeading = "markdown.heading",
+    /// The text of a link in rendered Markdown.
+    MarkdownLink = "markdown.link",
+    /// Inline code in rendered Markdown.
+    MarkdownCode = "markdown.code",
+    /// Emphasised text in rendered Markdown.
+    MarkdownEmphasis = "markdown.emphasis",
+    /// Strongly emphasised text in rendered Markdown.
+    MarkdownStrong = "markdown.strong",
+    /// The text of a block quote in rendered Markdown.
+    MarkdownQuote = "markdown.quote",
+    /// Bullets, numbers, rules and table lines in rendered Markdown.
+    MarkdownMark = "markdown.mark",
+}
+
+/// The highlight classes of source code; a theme styles each as `syntax.<name>`.
+pub const SYNTAX: [&str; 19] = [
+    "keyword", "function", "type", "string", "number", "comment", "constant", "variable", "property", "operator",
+    "punctuation", "attribute", "macro", "module", "tag", "label", "escape", "heading", "link",
+];
+
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod role_tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_role() {
+        for role in Role::ALL {
+            assert_eq!(Role::from_name(role.name()), Some(*role));
+        }
+        assert_eq!(Role::from_name("borders"), None);
+    }
+}

@@ -105,11 +105,11 @@ fn rgb(color: Option<Color>) -> Option<[u8; 3]> {
 #[test]
 fn text_is_legible_on_its_ground() {
     for theme in coloured() {
-        let name = theme.name();
+        let name = &theme.name;
         let roles = Role::ALL.iter().map(|role| (role.name(), theme.style(*role)));
         for (what, style) in roles.chain(SYNTAX.map(|class| (class, theme.syntax(class)))) {
             let Some(fg) = rgb(style.fg) else { continue };
-            let ratio = contrast(fg, rgb(style.bg).unwrap_or(theme.background()));
+            let ratio = contrast(fg, rgb(style.bg).unwrap_or(theme.background));
             assert!(ratio >= least(name, what), "{name}: {what} has a contrast of {ratio:.2}");
         }
     }
@@ -118,7 +118,7 @@ fn text_is_legible_on_its_ground() {
 #[test]
 fn code_stays_legible_on_the_grounds_of_a_diff() {
     for theme in coloured() {
-        let name = theme.name();
+        let name = &theme.name;
         for background in [Role::Added, Role::Removed, Role::CodeBg, Role::CursorLine] {
             let Some(on) = rgb(theme.style(background).bg) else { panic!("{name} {background:?}") };
             for class in SYNTAX {
@@ -179,10 +179,10 @@ fn what_is_added_and_what_is_removed_look_different() {
         for (kept, gone) in [(Role::Added, Role::Removed), (Role::AddedWord, Role::RemovedWord)] {
             let all = EYES[0].1;
             let away = apart(all, background(kept), background(gone));
-            assert!(away > 9.0, "{}: {kept:?} and {gone:?} are {away:.1} apart", theme.name());
+            assert!(away > 9.0, "{}: {kept:?} and {gone:?} are {away:.1} apart", theme.name);
             for role in [kept, gone] {
-                let away = apart(all, background(role), theme.background());
-                assert!(away > 5.0, "{}: {role:?} is {away:.1} from the ground", theme.name());
+                let away = apart(all, background(role), theme.background);
+                assert!(away > 5.0, "{}: {role:?} is {away:.1} from the ground", theme.name);
             }
         }
     }

@@ -1,14 +1,9 @@
 //! Lines of a diff: line numbers, sign, syntax colours, marked changed words, and wrapped long lines.
 
-use std::ops::Range;
-
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
 use rhumb_edit::review::{Counts, EditState};
-use rhumb_text::{sanitize, width, wrap};
 
-use super::styled::{StyledText, fill};
-use crate::tui::theme::{Role, Theme};
+use super::styled::Lines;
+use crate::tui::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sign {
@@ -64,7 +59,7 @@ impl Gutter {
 
 /// The screen rows of a line, each at most `columns` columns wide including the gutter. Long lines wrap to further
 /// rows, marked `↪`. The background fills the whole width.
-pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Vec<Line<'static>> {
+pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Lines {
     let background = background(line.sign, theme);
     let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
     let mut rows = styled(line, theme).hard_wrap(room);
@@ -148,13 +143,7 @@ fn digits(lines: u32) -> usize {
 
 /// Puts the rows of two halves side by side. A half with fewer rows is filled with blank rows in its style. Each row of the
 /// left half must fill its columns.
-pub fn beside(
-    left: Vec<Line<'static>>,
-    right: Vec<Line<'static>>,
-    columns: [usize; 2],
-    blank: Style,
-    rule: Style,
-) -> Vec<Line<'static>> {
+pub fn beside(left: Lines, right: Lines, columns: [usize; 2], blank: Style, rule: Style) -> Lines {
     let count = left.len().max(right.len()).max(1);
     let (mut left, mut right) = (left.into_iter(), right.into_iter());
     let empty = |columns: usize| Line::from(Span::styled(" ".repeat(columns), blank));

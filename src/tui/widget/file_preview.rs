@@ -1,16 +1,8 @@
 //! A part of a file with line numbers and colours, as a preview for a list.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Paragraph;
 use rhumb_syntax::Span as Colored;
-use rhumb_text::{lines, width};
 
-use super::styled::fill;
-use crate::tui::coloring::{Coloring, Language, colored};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::prelude::*;
 
 /// Longest part of a line that is shown, in bytes.
 const MAX_LINE_BYTES: usize = 2_000;
@@ -18,14 +10,11 @@ const MAX_LINE_BYTES: usize = 2_000;
 /// Lines that are marked, 1-based and inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marked {
-    /// The first.
     pub first: usize,
-    /// The last.
     pub last: usize,
 }
 
 impl Marked {
-    /// One line.
     pub fn line(line: usize) -> Self {
         Self { first: line, last: line }
     }

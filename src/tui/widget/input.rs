@@ -2,18 +2,11 @@
 
 use std::fmt;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use rhumb_text::{sanitize, width};
 use secrecy::SecretString;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::styled::place_cursor;
-use crate::tui::theme::{Role, Theme};
+use crate::tui::prelude::*;
 
-/// The prompt before an input.
 const PROMPT: &str = "› ";
 
 /// One line of text and a cursor between two of its graphemes.

@@ -1,8 +1,6 @@
 //! The visible part and the selection of a long list.
 
-use std::ops::Range;
-
-use crate::tui::action::Action;
+use crate::tui::prelude::*;
 
 /// A window of `height` items over a list of `len`, holding the selected item in view. Positions are 0-based; an empty
 /// list has selection 0, which is then no item.
@@ -11,7 +9,7 @@ pub struct ListWindow {
     len: usize,
     height: usize,
     selected: usize,
-    offset: usize,
+    pub offset: usize,
 }
 
 /// Items kept visible above and below the selection while there are any.
@@ -34,10 +32,6 @@ impl ListWindow {
         (self.selected < self.len).then_some(self.selected)
     }
 
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
     pub fn visible(&self) -> Range<usize> {
         self.offset..self.len.min(self.offset.saturating_add(self.height))
     }
@@ -48,7 +42,6 @@ impl ListWindow {
         self.select(self.selected);
     }
 
-    /// Sets the height in items.
     pub fn set_height(&mut self, height: usize) {
         self.height = height;
         self.follow();
@@ -192,11 +185,11 @@ mod tests {
         let mut list = window(100, 10);
         list.select(5);
         list.scroll(2);
-        assert_eq!((list.selected(), list.offset()), (Some(5), 2));
+        assert_eq!((list.selected(), list.offset), (Some(5), 2));
         list.scroll(6);
-        assert_eq!((list.selected(), list.offset()), (Some(10), 8));
+        assert_eq!((list.selected(), list.offset), (Some(10), 8));
         list.scroll(-100);
-        assert_eq!((list.selected(), list.offset()), (Some(7), 0));
+        assert_eq!((list.selected(), list.offset), (Some(7), 0));
     }
 
     proptest! {

@@ -1,15 +1,10 @@
 //! Styled text that can be wrapped, cut and converted to lines of the screen.
 
-use std::ops::Range;
-
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
-use rhumb_text::{sanitize, width, wrap};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use crate::tui::theme::{Role, Theme};
+use crate::tui::prelude::*;
+
+pub type Lines = Vec<Line<'static>>;
 
 /// A text and its styles. It is safe to draw; line feeds end lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,7 +32,6 @@ impl StyledText {
         }
     }
 
-    /// Adds another styled text at the end.
     pub fn append(&mut self, other: &Self) {
         let before = self.text.len();
         self.text.push_str(&other.text);
@@ -71,16 +65,16 @@ impl StyledText {
     }
 
     /// The text word-wrapped to `columns` columns; at least one line.
-    pub fn wrap(&self, columns: usize) -> Vec<Line<'static>> {
+    pub fn wrap(&self, columns: usize) -> Lines {
         self.lines(|line| wrap::wrap(line, columns))
     }
 
     /// The text cut at exactly `columns` columns; at least one line.
-    pub fn hard_wrap(&self, columns: usize) -> Vec<Line<'static>> {
+    pub fn hard_wrap(&self, columns: usize) -> Lines {
         self.lines(|line| wrap::hard_wrap(line, columns))
     }
 
-    fn lines(&self, pieces: impl Fn(&str) -> Vec<Range<usize>>) -> Vec<Line<'static>> {
+    fn lines(&self, pieces: impl Fn(&str) -> Vec<Range<usize>>) -> Lines {
         let mut lines = Vec::new();
         let mut start = 0;
         for line in self.text.split('\n') {
@@ -103,13 +97,13 @@ pub fn clipped(text: &str, columns: impl Into<usize>, style: Style) -> Line<'sta
 }
 
 /// The lines of `text`, word-wrapped to `columns` columns behind `indent`. `text` must be safe to draw.
-pub fn wrapped(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Vec<Line<'static>> {
+pub fn wrapped(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Lines {
     let pieces = wrap::wrap(text, columns.into().max(1)).into_iter();
     pieces.filter_map(|range| Some(Line::styled(format!("{indent}{}", text.get(range)?), style))).collect()
 }
 
 /// As [`wrapped`], but lines after the first keep the indentation of `text`.
-pub fn hanging(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Vec<Line<'static>> {
+pub fn hanging(text: &str, indent: &str, columns: impl Into<usize>, style: Style) -> Lines {
     let pieces = wrap::hanging(text, columns.into()).into_iter();
     pieces.map(|piece| Line::styled(format!("{indent}{piece}"), style)).collect()
 }

@@ -7,13 +7,11 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
 use reqwest::redirect::Policy;
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
-
 use super::EmbedError;
 use crate::answer::{cause, seconds};
 use crate::endpoint::{is_loopback, parse_url, redact};

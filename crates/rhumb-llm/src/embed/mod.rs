@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
 use futures::future::BoxFuture;
 
 pub use hub::{HubFile, HubModel, download, look_up};

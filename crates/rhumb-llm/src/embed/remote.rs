@@ -1,12 +1,10 @@
 //! A server for embeddings.
 
 use std::sync::OnceLock;
-
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use url::Url;
-
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 use crate::endpoint::is_loopback;
 use crate::error::LlmError;

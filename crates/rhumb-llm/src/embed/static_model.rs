@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use rayon::prelude::*;
@@ -10,7 +9,6 @@ use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde_json::Value;
 use tokenizers::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 
 /// Maximum number of tokens of a text, as in the training of these models.

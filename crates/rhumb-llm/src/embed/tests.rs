@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
 use axum::Json;
 use axum::Router;
 use axum::http::StatusCode;
@@ -11,7 +10,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-
 use super::*;
 use crate::models::Api;
 use crate::{EmbeddingsApi, Endpoint};

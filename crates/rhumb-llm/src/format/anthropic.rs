@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 use url::Url;
-
 use super::{Chunk, Format, RequestContext, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
 use super::{MessageGroup, base64, blank_end, grouped_messages, is_begun};
 use crate::provider::{Finish, Usage};

@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value, json};
 use url::Url;
-
 use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
 use super::{as_url, blank_end, grouped_messages, is_begun, joined};
 use crate::provider::{Finish, Usage};

@@ -12,7 +12,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use url::Url;
-
 use super::framing::Framing;
 use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
 use super::quirks::{Quirk, Quirks};

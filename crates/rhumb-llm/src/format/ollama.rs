@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value, json};
 use url::Url;
-
 use super::base64;
 use super::{Chunk, Format, RequestContext, effort, number_at, root, text_at};
 use crate::framing::Framing;

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 use url::Url;
-
 use super::{Chunk, Format, RequestContext, effort, list_at, number_at, text_at, with_tail};
 use super::{as_url, grouped_messages, joined};
 use crate::provider::{Finish, Usage};

@@ -7,9 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
-
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
-
 use super::cost::Prices;
 use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
 use super::lists::{ListKind, Listing, ModelList};

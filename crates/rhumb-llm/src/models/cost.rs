@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
-
 use serde::{Deserialize, Serialize};
-
 use super::model::Model;
 
 /// Prices in US dollars per million tokens.

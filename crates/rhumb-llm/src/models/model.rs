@@ -2,7 +2,6 @@
 
 use rhumb_edit::EditFormat;
 use serde::{Deserialize, Deserializer, Serialize};
-
 use super::cost::Prices;
 
 /// Context window in tokens that is assumed for an unknown model. Most servers accept it.

@@ -1,7 +1,6 @@
 //! Tests of each wire format over HTTP: requests, complete answers, and damaged ones.
 
 use serde_json::Value;
-
 use super::*;
 
 /// The content of all recorded answers.

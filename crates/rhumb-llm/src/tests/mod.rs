@@ -6,13 +6,11 @@ mod refusals;
 mod servers;
 
 use std::time::Duration;
-
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-
 use super::*;
 use crate::Endpoint;
 use crate::models::Api;

@@ -2,7 +2,6 @@
 
 use crate::notice::Notice;
 use std::collections::VecDeque;
-
 use super::FetchEffect;
 use crate::effect::{Effect, Failure};
 use crate::state::Session;

@@ -1,7 +1,6 @@
 //! Fetches a web page into the conversation.
 
 use std::path::PathBuf;
-
 use super::FetchEffect;
 use crate::effect::{Effect, Failure};
 use crate::question::{Choice, Question, Subject};

@@ -1,9 +1,7 @@
 //! Context requests: the model requests more of the repository, and the request is answered in another round.
 
 use std::fmt::Write as _;
-
 use serde::Deserialize;
-
 use super::FoundPassages;
 use crate::context::Mode;
 use crate::effect::{CodebaseQuestion, Effect, RequestSpec};

@@ -5,7 +5,6 @@ pub(crate) mod context_requests;
 
 use std::fmt;
 use std::sync::Arc;
-
 use super::effect::{Effect, Failure};
 use super::repository::SurveyState;
 use super::state::Session;

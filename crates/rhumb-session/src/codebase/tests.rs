@@ -1,7 +1,6 @@
 //! Tests of questions about the whole repository: searches, requests, and the passages that the conversation keeps.
 
 use std::sync::Arc;
-
 use super::super::*;
 use crate::context::{ChunkLocation, Mode};
 use rhumb_index::retrieval::ContextRequest;

@@ -2,7 +2,6 @@
 //! fewer names.
 
 use std::sync::Arc;
-
 use super::completion_target::{CompletionKind, CompletionTarget};
 use super::{Argument, COMMANDS, INDEX_WORDS};
 use crate::SessionLine;

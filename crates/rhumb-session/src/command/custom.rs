@@ -2,7 +2,6 @@
 //! untrusted text, so its first use puts the text into the composer, where the user reads it before sending it.
 
 use std::collections::BTreeSet;
-
 use super::{CommandError, find_command, nearest};
 use crate::context::Mode;
 use crate::state::Session;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
-
 use super::fence::fence_for;
 use rhumb_syntax::{Highlight, Language, Span, highlight};
 use rhumb_text::lines;

@@ -19,7 +19,6 @@
 //! the same way.
 
 use std::sync::Arc;
-
 use super::budget::{BudgetPlan, Window};
 use super::chunks::{ContextChunk, sent_chunks, written_chunks};
 use super::fence::fence_for;

@@ -2,10 +2,8 @@
 //! current files, and written with line numbers as in `rhumb search --context`, so that an answer can cite them.
 
 use std::cmp::Reverse;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::mention::at_references;
 use rhumb_index::retrieval::numbered;
 use rhumb_tokens::TokenCounter;

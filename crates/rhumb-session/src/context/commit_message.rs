@@ -1,7 +1,6 @@
 //! Commit messages: by a model, from the change; and without a model, from the changed files and symbols.
 
 use std::collections::BTreeSet;
-
 use super::budget::Window;
 use super::fence::fence_for;
 use super::prompts::{Prompts, fill};

@@ -3,9 +3,7 @@
 
 use std::fmt::Write as _;
 use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
-
 use super::fence::fence_for;
 use super::refusals;
 use rhumb_edit::Outcome;

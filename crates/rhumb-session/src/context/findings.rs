@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-
 use super::fence::fence_for;
 use rhumb_syntax::{Definition, Language};
 

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-
 use rhumb_index::lexical::{each_word, is_stop_word};
 use rhumb_tokens::TokenCounter;
 

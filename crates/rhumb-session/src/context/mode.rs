@@ -2,9 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
-
 use rhumb_edit::EditFormat;
 
 /// The mode of a message.

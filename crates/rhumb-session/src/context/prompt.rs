@@ -1,7 +1,6 @@
 //! A request as a value: what is sent, its sections, and what was left out.
 
 use std::fmt::{self, Write as _};
-
 use super::budget::{BudgetPlan, Window};
 use super::chunks::SentChunk;
 use rhumb_llm::{Message, Role};

@@ -1,7 +1,6 @@
 //! The message that returns refused edits to the model: which, why, and the text of the file there.
 
 use std::fmt::Write as _;
-
 use super::fence::fence_for;
 use rhumb_edit::{Excerpt, Flag, Outcome, Status};
 

@@ -2,9 +2,7 @@
 
 use rhumb_llm::{Image, Message, Role};
 use std::sync::Arc;
-
 use proptest::prelude::*;
-
 use super::assemble::{Cuts, assemble_cut};
 use super::*;
 use rhumb_edit::EditFormat;

@@ -2,7 +2,6 @@
 //! requests the list again, until the list no longer changes. Then the user decides.
 
 use std::collections::BTreeSet;
-
 use crate::context::{Mode, prose};
 use crate::effect::{Effect, RequestSpec};
 use crate::question::{Choice, Question, Subject};

@@ -6,7 +6,6 @@ mod file_search;
 mod tests;
 
 use std::sync::Arc;
-
 use crate::codebase::context_requests::ContextRequestPolicy;
 use crate::connect::ModelRole;
 use crate::context::Mode;

@@ -1,9 +1,7 @@
 //! Tests of the modes.
 
 use std::sync::Arc;
-
 use proptest::prelude::*;
-
 use crate::context::Mode;
 use crate::*;
 use rhumb_edit::{FormatChoice, Status, parse, propose};

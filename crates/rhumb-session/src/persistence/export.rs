@@ -1,9 +1,7 @@
 //! Text files of the repository: the session exported as Markdown or JSON, and files of commands.
 
 use std::fmt::Write as _;
-
 use serde_json::json;
-
 use super::{PersistenceEffect, SavedSession, TextFile};
 use crate::command::{Command, parse_command};
 use crate::effect::Effect;

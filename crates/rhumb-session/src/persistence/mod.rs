@@ -13,7 +13,6 @@ mod tests;
 mod unfinished;
 
 use std::path::{Path, PathBuf};
-
 use crate::effect::{Effect, Failure};
 use crate::notice::Notice;
 use crate::question::{Choice, Question, Subject};

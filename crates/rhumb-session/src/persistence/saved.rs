@@ -6,10 +6,8 @@
 use std::borrow::Borrow as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
 use super::PersistenceEffect;
 use crate::connect::Connection;
 use crate::context::{ChunkLocation, HunkFeedback, Mode};

@@ -1,8 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
 use proptest::prelude::*;
-
 use super::*;
 use crate::context::{ChunkLocation, Mode};
 use crate::*;

@@ -1,7 +1,6 @@
 //! The log of a run: its output, for viewing.
 
 use std::collections::VecDeque;
-
 use super::{CommandRun, RunState};
 use rhumb_workspace::process::LiveOutput;
 

@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-
 use super::effect::{Effect, Failure};
 use super::state::Session;
 use super::transcript::{Entry, Level};

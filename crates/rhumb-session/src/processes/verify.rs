@@ -2,7 +2,6 @@
 //! that. Outputs of commands are always only offered.
 
 use std::sync::Arc;
-
 use super::{CheckMode, JobOutcome, Purpose, RepeatedCheck, SharedText, VerifyRequest};
 use crate::connect::Connection;
 use crate::context::Mode;

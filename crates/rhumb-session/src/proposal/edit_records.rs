@@ -1,7 +1,6 @@
 //! The records of edits, which are saved with their answers: where an edit was placed, and whether it was written.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use crate::state::Session;
 use crate::transcript::{Answer, Entry};
 use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};

@@ -2,7 +2,6 @@
 //! number of times, and after that if the user requests it.
 
 use std::sync::Arc;
-
 use crate::context;
 use crate::effect::{Effect, RequestSpec};
 use crate::processes::RepeatedCheck;

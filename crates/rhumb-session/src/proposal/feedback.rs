@@ -1,7 +1,6 @@
 //! Feedback: the message about the review that the user sends to the model.
 
 use std::collections::BTreeSet;
-
 use crate::connect::Connection;
 use crate::context::{self, HunkFeedback, HunkState, Mode};
 use crate::effect::Effect;

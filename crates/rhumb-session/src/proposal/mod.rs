@@ -9,7 +9,6 @@ pub(super) mod write;
 pub(super) mod write_questions;
 
 use std::ops::{Deref, DerefMut};
-
 use crate::context::HunkFeedback;
 use crate::effect::{Effect, Failure, RequestSpec};
 use crate::repository::lookup::LookupEffect;

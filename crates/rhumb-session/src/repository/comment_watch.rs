@@ -1,7 +1,6 @@
 //! Comments for the model in files: a saved file with a new comment sends a message.
 
 use std::collections::{BTreeMap, BTreeSet};
-
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_request, found_comments};
 use crate::effect::{Effect, Failure};
 use crate::state::Session;

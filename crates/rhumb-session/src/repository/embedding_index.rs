@@ -1,9 +1,7 @@
 //! The embedding index: its progress, and the question before texts are sent to a server.
 
 use std::time::Duration;
-
 use rhumb_text::thousands;
-
 use crate::effect::{Effect, Failure};
 use crate::question::{Choice, Question, Subject};
 use crate::state::Session;

@@ -2,11 +2,9 @@
 //! one response.
 
 use std::sync::Arc;
-
 use rhumb_index::repo_map::{Explanation, MapMatches};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Direction;
-
 use crate::command::custom::CustomCommands;
 use crate::connect::{Connection, ModelRole};
 use crate::effect::{ClipboardText, Effect, Failure, RequestSpec};

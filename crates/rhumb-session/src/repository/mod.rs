@@ -6,9 +6,7 @@ pub(super) mod lookup;
 mod survey;
 
 use std::sync::Arc;
-
 use rhumb_index::repo_map::TagGraph;
-
 use embedding_index::IndexState;
 
 pub use survey::SurveyState;

@@ -1,12 +1,10 @@
 //! The files in the chat: adding them by path, glob or unique name, removing them, making them read-only.
 
 use std::sync::Arc;
-
 use globset::GlobBuilder;
 use rhumb_text::count;
 use rhumb_workspace::is_secret_name;
 use serde::{Deserialize, Serialize};
-
 use crate::attachments::is_image_path;
 use crate::effect::Effect;
 use crate::proposal::write::name_some;

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
-
 use crate::effect::{Effect, Response};
 use crate::repository::lookup::{LookupEffect, LookupResponse};
 use crate::transcript::{Entry, EntryVersion, Transcript};

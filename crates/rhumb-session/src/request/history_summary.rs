@@ -3,12 +3,10 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-
 use rhumb_llm::{Message, Role};
 use rhumb_text::thousands;
 use rhumb_tokens::estimate;
 use serde::{Deserialize, Serialize};
-
 use crate::connect::Connection;
 use crate::context::{Prompt, SectionKind};
 use crate::effect::{Effect, Failure, Summarized};

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
 use crate::effect::Effect;
 use crate::state::Session;
 use crate::transcript::Level;

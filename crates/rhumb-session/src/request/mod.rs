@@ -10,7 +10,6 @@ mod report;
 pub(super) mod spending;
 
 use std::collections::BTreeSet;
-
 use crate::effect::ContextView;
 use map_choices::{MapSettings, MapState};
 use overrides::RequestOverrides;

@@ -1,11 +1,9 @@
 //! Choices of this session that take precedence over the settings: reasoning, edit format, weak and editor model.
 
 use std::sync::Arc;
-
 use rhumb_edit::EditFormat;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Model, ThinkingControl};
-
 use crate::connect::{Connection, HOW_TO_CONNECT, ModelRole};
 use crate::effect::Effect;
 use crate::repository::lookup::LookupEffect;

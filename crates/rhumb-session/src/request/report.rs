@@ -2,9 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-
 use rhumb_llm::models::{Dollars, Tokens};
-
 use crate::context::PromptSecret;
 use crate::state::Session;
 use crate::transcript::Level;

@@ -1,7 +1,6 @@
 //! The cost of the session, and its maximum.
 
 use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
-
 use crate::effect::Failure;
 use crate::state::Session;
 use crate::transcript::Level;

@@ -1,10 +1,8 @@
 //! The events of a running turn and its end.
 
 use std::sync::Arc;
-
 use rhumb_llm::models::{Model, Prices, Tokens};
 use rhumb_llm::{Completion, LlmError, StreamEvent};
-
 use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
 use super::{Turn, TurnStatus};
 use crate::context::{Omission, Prompt};

@@ -8,10 +8,8 @@ mod send;
 
 use std::fmt;
 use std::time::Duration;
-
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 use rhumb_index::retrieval::ContextRequest;
-
 use crate::codebase::{SearchGoal, SearchStep};
 use crate::context::Mode;
 use queue::Queue;

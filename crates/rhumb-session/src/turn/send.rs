@@ -1,7 +1,6 @@
 //! Sending a message: the checks before it, the steps from the message to the request, and the parts of a request.
 
 use std::sync::Arc;
-
 use crate::codebase::SearchGoal;
 use crate::connect::{ConnectRequest, Connection, HOW_TO_CONNECT, ModelRole};
 use crate::context::{Mode, Prompt, SectionKind};

@@ -1,7 +1,6 @@
 //! Markdown: headings are sections, links to files are imports, inline code contains references.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-
 use super::{OutlineBuilder, OutlineEntry, words};
 use crate::tags::{FileTags, Reference, SymbolKind};
 

@@ -11,9 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
 use git2::{ConfigLevel, Index, Oid};
-
 use super::commit::Names;
 use super::error::{GitError, GitTask};
 use super::repo::Repo;

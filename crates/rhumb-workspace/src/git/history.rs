@@ -7,9 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
-
 use git2::{Commit, ObjectType, Oid, Sort, Tree};
-
 use super::error::GitError;
 use super::repo::Repo;
 

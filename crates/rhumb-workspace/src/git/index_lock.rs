@@ -12,10 +12,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
 use git2::Oid;
 use tempfile::NamedTempFile;
-
 use super::error::GitError;
 use super::open;
 use super::prepare::{Change, bare_entry, entry_at};

@@ -7,9 +7,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
-
 use git2::{ErrorCode, Repository};
-
 use super::error::GitError;
 use super::repo::Repo;
 

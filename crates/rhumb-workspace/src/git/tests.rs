@@ -4,11 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-
 use git2::Repository;
-
 use crate::ContentHash;
-
 use super::*;
 
 pub(crate) struct Fixture {

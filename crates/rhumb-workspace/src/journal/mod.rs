@@ -28,9 +28,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-
 use xxhash_rust::xxh3::xxh3_64;
-
 use super::error::{JournalError, WriteError};
 use super::fault::fault;
 use super::root::Root;

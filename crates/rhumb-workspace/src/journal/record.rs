@@ -5,10 +5,8 @@
 //! messages.
 
 use std::io;
-
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
-
 use crate::snapshot::ContentHash;
 
 /// The first bytes of a record. The last byte is the version of the format.

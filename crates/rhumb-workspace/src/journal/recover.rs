@@ -11,7 +11,6 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-
 use super::{
     Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
     RecordedChange, Version,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
-
 use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::{FileWrite, Written, write};

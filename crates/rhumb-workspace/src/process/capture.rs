@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
-
 use super::terminal::MAX_SEQUENCE_CHARS;
 use super::{OpenLogFile, TerminalDecoder};
 use std::borrow::Cow;

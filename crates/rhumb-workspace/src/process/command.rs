@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::path::Path;
 use std::process::Command;
-
 use super::{ProcessError, group};
 use rhumb_text::secrets::secrets;
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-
 use super::*;
 
 /// Runs a shell command in `folder`, where long outputs are written too.

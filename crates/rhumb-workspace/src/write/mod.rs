@@ -19,7 +19,6 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-
 use super::error::{JournalError, WriteError};
 use super::journal::{
     Journal, JournalEntry, LockedJournal, RecordState, RecordedChange, Recovered, Recovery, recover_unfinished,

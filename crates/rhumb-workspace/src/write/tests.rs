@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
 use proptest::prelude::*;
-
 use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::snapshot::read;

@@ -3,7 +3,6 @@
 use crossterm::event::Event;
 
 use super::*;
-use crate::tui::key;
 use crate::tui::theme::{ColorDepth, Theme};
 use rhumb_session::context::Mode;
 use rhumb_session::{Answer, AnswerState, Connection, Level, Session};

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::tui::key;
 
 fn buffer(text: &str) -> Buffer {
     Buffer::new(text.to_owned(), 0)
@@ -188,7 +187,7 @@ proptest! {
             let name = keys[pick % keys.len()];
             play(&mut vi, &mut buffer, name);
             prop_assert!(buffer.cursor <= buffer.len());
-            if vi.mode() == Mode::Normal {
+            if vi.mode == Mode::Normal {
                 prop_assert_eq!(buffer.cursor, buffer.on_cell(buffer.cursor), "{}", name);
             }
         }

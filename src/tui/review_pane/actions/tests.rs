@@ -1,5 +1,6 @@
 //! Tests of the review's actions beyond single decisions, by keys.
 
+use crate::tui::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, 
 use crate::clock::Clock;
 use crate::tui::action::{Action, Pane};
 use crate::tui::app::{App, Editing, Task};
-use crate::tui::key;
 use crate::tui::overlay::{Confirm, SendBox, WriteBox};
 use crate::tui::theme::{ColorDepth, Theme};
 use rhumb_session::{CommitChoice, Connection, Effect, Entry, LookupResponse, Response, Session, Written};

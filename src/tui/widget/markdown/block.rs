@@ -1,22 +1,15 @@
 //! Renders one top-level Markdown block with its content.
 
-use std::ops::Range;
+use pulldown_cmark::{Alignment, BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 
-use pulldown_cmark::{BlockQuoteKind, CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::{Line, Span};
-use rhumb_text::{sanitize, width};
-
-use super::table::Table;
 use super::{RenderContext, options};
-use crate::tui::theme::Role;
-use crate::tui::widget::styled::{StyledText, fill};
+use crate::tui::prelude::*;
 
 /// Bullets by depth of the list, repeated.
 const BULLETS: [&str; 3] = ["• ", "◦ ", "▪ "];
 
 /// Renders `source`, one block and the link definitions that follow it.
-pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Lines {
     let mut writer = Writer::new(look);
     let (mut depth, mut covered) = (0usize, 0usize);
     let parser = Parser::new_ext(source, options());
@@ -44,7 +37,7 @@ pub(super) fn render(source: &str, look: &RenderContext<'_>) -> Vec<Line<'static
     }
     writer.flush();
     writer.definitions(source.get(covered..).unwrap_or(""));
-    writer.page.into_lines()
+    writer.page.lines
 }
 
 enum Verbatim {
@@ -133,12 +126,6 @@ impl<'a> Writer<'a> {
                 self.push_style(Role::MarkdownStrong, Modifier::BOLD);
             }
             Tag::TableRow => self.new_row(),
-            inline => self.start_inline(inline),
-        }
-    }
-
-    fn start_inline(&mut self, tag: Tag<'_>) {
-        match tag {
             Tag::Emphasis => self.push_style(Role::MarkdownEmphasis, Modifier::empty()),
             Tag::Strong => self.push_style(Role::MarkdownStrong, Modifier::BOLD),
             Tag::Strikethrough => self.push_style(Role::Text, Modifier::CROSSED_OUT),
@@ -161,10 +148,14 @@ impl<'a> Writer<'a> {
             TagEnd::CodeBlock | TagEnd::HtmlBlock => self.end_verbatim(),
             TagEnd::List(_) => {
                 self.lists.pop();
-                self.page.set_gap(true);
+                self.page.gap = true;
             }
             TagEnd::Item => self.end_item(),
-            TagEnd::Table => self.end_table(),
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    self.page.block(table.render(self.page.room(), self.look));
+                }
+            }
             TagEnd::TableHead | TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
                 self.styles.pop();
             }
@@ -231,7 +222,7 @@ impl<'a> Writer<'a> {
     fn end_item(&mut self) {
         self.flush();
         self.page.close();
-        self.page.set_gap(self.loose.pop().unwrap_or(false));
+        self.page.gap = self.loose.pop().unwrap_or(false);
     }
 
     /// Replaces the bullet of an item with a box.
@@ -264,13 +255,6 @@ impl<'a> Writer<'a> {
             }
         };
         self.page.block(lines);
-    }
-
-    fn end_table(&mut self) {
-        if let Some(table) = self.table.take() {
-            let lines = table.render(self.page.room(), self.look);
-            self.page.block(lines);
-        }
     }
 
     fn new_row(&mut self) {
@@ -334,14 +318,13 @@ impl<'a> Writer<'a> {
 
     fn end_block(&mut self) {
         self.flush();
-        self.page.set_gap(true);
+        self.page.gap = true;
     }
 }
 
 /// Columns that must remain for text; containers nested deeper get no mark and no indentation any more.
 const MIN_TEXT_COLUMNS: usize = 8;
 
-/// The prefix of a container's lines.
 struct Prefix {
     /// Before its first line, and before the others; both have the same width.
     first: Span<'static>,
@@ -349,10 +332,9 @@ struct Prefix {
     used: bool,
 }
 
-/// The rendered lines and the open containers.
 pub(super) struct MarkdownPage {
     width: usize,
-    lines: Vec<Line<'static>>,
+    lines: Lines,
     prefixes: Vec<Prefix>,
     /// Whether the next block is preceded by a blank line.
     gap: bool,
@@ -361,10 +343,6 @@ pub(super) struct MarkdownPage {
 impl MarkdownPage {
     pub(super) fn new(width: usize) -> Self {
         Self { width, lines: Vec::new(), prefixes: Vec::new(), gap: false }
-    }
-
-    pub(super) fn into_lines(self) -> Vec<Line<'static>> {
-        self.lines
     }
 
     /// Opens a container that puts `first` before its first line and `rest` before the others.
@@ -396,10 +374,6 @@ impl MarkdownPage {
         self.width.saturating_sub(taken).max(1)
     }
 
-    pub(super) fn set_gap(&mut self, gap: bool) {
-        self.gap = gap;
-    }
-
     /// Starts a block: writes the empty line that is due. A container that has written nothing yet starts with its
     /// content instead.
     pub(super) fn start_block(&mut self) {
@@ -408,7 +382,7 @@ impl MarkdownPage {
         }
     }
 
-    pub(super) fn block(&mut self, lines: Vec<Line<'static>>) {
+    pub(super) fn block(&mut self, lines: Lines) {
         self.start_block();
         for line in lines {
             self.line(line);
@@ -437,7 +411,7 @@ const BAR: &str = "│ ";
 const CARRIED: &str = "│↪";
 
 /// The lines of a code block in `columns` columns. `info` is the info string of its fence.
-pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderContext<'_>) -> Vec<Line<'static>> {
+pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderContext<'_>) -> Lines {
     let background = look.theme.style(Role::CodeBg);
     let plain = look.theme.style(Role::Text).patch(background);
     let mark = background.patch(look.theme.style(Role::Border));
@@ -477,4 +451,133 @@ fn styled(line: &str, pieces: Option<Vec<(String, Style)>>, plain: Style) -> Sty
         text.push(line, plain);
     }
     text
+}
+
+/// The separator of two columns, and its crossing with the rule under the header.
+const BETWEEN: &str = " │ ";
+const CROSSING: &str = "─┼─";
+/// Columns of the terminal below which a column of the table cannot be read.
+const MIN_COLUMN_WIDTH: usize = 8;
+
+/// A parsed table. The first row is the header.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) alignments: Vec<Alignment>,
+    pub(super) rows: Vec<Vec<StyledText>>,
+}
+
+impl Table {
+    pub(super) fn render(&self, columns: usize, look: &RenderContext<'_>) -> Lines {
+        match self.widths(columns) {
+            Some(widths) => self.grid(&widths, look),
+            None => self.fields(columns, look),
+        }
+    }
+
+    /// The width of each column: the natural one, with the widest narrowed until all fit. `None` if they cannot fit.
+    fn widths(&self, columns: usize) -> Option<Vec<usize>> {
+        let count = self.alignments.len();
+        let mut widths = vec![1; count];
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.columns());
+            }
+        }
+        let room = columns.checked_sub(width::columns(BETWEEN) * count.saturating_sub(1))?;
+        // Limits the widest columns: the highest limit at which all fit together.
+        let total = |limit: usize| widths.iter().map(|width| (*width).min(limit)).sum::<usize>();
+        let widest = widths.iter().copied().max()?;
+        let limit = if total(widest) <= room {
+            widest
+        } else {
+            (MIN_COLUMN_WIDTH..widest.min(room + 1)).rev().find(|limit| total(*limit) <= room)?
+        };
+        let mut left = room.saturating_sub(total(limit));
+        for width in &mut widths {
+            let extra = width.saturating_sub(limit).min(left);
+            *width = (*width).min(limit) + extra;
+            left -= extra;
+        }
+        Some(widths)
+    }
+
+    fn grid(&self, widths: &[usize], look: &RenderContext<'_>) -> Lines {
+        let mark = look.theme.style(Role::Border);
+        let rows: Vec<Lines> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
+        let tall = rows.iter().skip(1).any(|row| row.len() > 1);
+        let rule = widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>().join(CROSSING);
+        let mut lines = Vec::new();
+        for (index, row) in rows.into_iter().enumerate() {
+            // A rule separates rows of several lines.
+            if index == 1 || (index > 1 && tall) {
+                lines.push(Line::styled(rule.clone(), mark));
+            }
+            lines.extend(row);
+        }
+        lines
+    }
+
+    fn row(&self, cells: &[StyledText], widths: &[usize], look: &RenderContext<'_>) -> Lines {
+        let mark = look.theme.style(Role::Border);
+        let wrapped: Vec<_> = cells.iter().zip(widths).map(|(cell, width)| cell.wrap(*width)).collect();
+        let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+        (0..height)
+            .map(|at| {
+                let mut spans = Vec::new();
+                for (column, (cell, width)) in wrapped.iter().zip(widths).enumerate() {
+                    if column > 0 {
+                        spans.push(Span::styled(BETWEEN, mark));
+                    }
+                    let line = cell.get(at).cloned().unwrap_or_default();
+                    spans.extend(self.aligned(column, line, *width));
+                }
+                trim_end(Line::from(spans))
+            })
+            .collect()
+    }
+
+    fn aligned(&self, column: usize, line: Line<'static>, width: usize) -> Vec<Span<'static>> {
+        let used: usize = line.spans.iter().map(|span| width::columns(&span.content)).sum();
+        let gap = width.saturating_sub(used);
+        let before = match self.alignments.get(column) {
+            Some(Alignment::Right) => gap,
+            Some(Alignment::Center) => gap / 2,
+            _ => 0,
+        };
+        let mut spans = vec![Span::raw(" ".repeat(before))];
+        spans.extend(line.spans);
+        spans.push(Span::raw(" ".repeat(gap - before)));
+        spans
+    }
+
+    /// Each row as lines of "header: field".
+    fn fields(&self, columns: usize, look: &RenderContext<'_>) -> Lines {
+        let mut lines = Vec::new();
+        let (header, rows) = match self.rows.split_first() {
+            Some((header, [])) => (&[][..], std::slice::from_ref(header)),
+            Some((header, rows)) => (header.as_slice(), rows),
+            None => return lines,
+        };
+        for (index, row) in rows.iter().enumerate() {
+            if index > 0 {
+                lines.push(Line::default());
+            }
+            for (column, cell) in row.iter().enumerate() {
+                let mut field = StyledText::new();
+                if let Some(name) = header.get(column).filter(|name| !name.is_empty()) {
+                    field.push(&format!("{}: ", name.text()), look.theme.style(Role::MarkdownStrong));
+                }
+                field.append(cell);
+                lines.extend(field.wrap(columns));
+            }
+        }
+        lines
+    }
+}
+
+fn trim_end(mut line: Line<'static>) -> Line<'static> {
+    while line.spans.last().is_some_and(|span| span.content.trim_matches(' ').is_empty()) {
+        line.spans.pop();
+    }
+    line
 }

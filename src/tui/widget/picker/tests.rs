@@ -8,6 +8,12 @@ use ratatui::layout::Rect;
 use super::*;
 use crate::tui::theme::{ColorDepth, Role, Theme};
 
+impl Picker {
+    pub(crate) fn listed(&self) -> impl Iterator<Item = String> {
+        self.ranking.matches.iter().map(|at| self.items.text(*at, &mut String::new()).to_owned())
+    }
+}
+
 /// Presses keys written as words: `down`, `ctrl-n`, or letters to type.
 fn press(picker: &mut Picker, keys: &str) -> PickerOutcome {
     let mut outcome = PickerOutcome::Open;

@@ -6,9 +6,7 @@ mod models_dev;
 mod openrouter;
 
 use std::fmt::Write as _;
-
 use serde_json::Value;
-
 use super::cost::{LongPrices, Prices};
 use super::name::ModelName;
 

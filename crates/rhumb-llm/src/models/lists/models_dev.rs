@@ -1,7 +1,6 @@
 //! The format of `models.dev`: providers by name, each with its models. Prices are in US dollars per million tokens.
 
 use serde_json::{Map, Value};
-
 use super::{is_true, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
 use crate::models::name::{ProviderInfo, is_listed};

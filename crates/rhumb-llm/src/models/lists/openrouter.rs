@@ -1,7 +1,6 @@
 //! The format of `openrouter.ai`: `{"data": […]}`. Prices are strings in US dollars per token.
 
 use serde_json::Value;
-
 use super::{day, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
 

@@ -1,7 +1,6 @@
 //! References with `@` in a message: a file, a folder, a symbol, the uncommitted diff, or a page.
 
 use std::ops::Range;
-
 use super::super::chunks::CODEBASE;
 use super::{is_end_of, prose};
 

@@ -1,5 +1,4 @@
 use proptest::prelude::*;
-
 use super::*;
 
 const PATHS: [&str; 12] = [

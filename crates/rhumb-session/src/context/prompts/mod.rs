@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-
 use rhumb_text::nearest;
 
 /// A built-in prompt.

@@ -5,10 +5,8 @@ mod offer;
 mod tests;
 
 use std::path::PathBuf;
-
 use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
-
 use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
 use crate::effect::{Effect, Failure};
 use crate::state::Session;

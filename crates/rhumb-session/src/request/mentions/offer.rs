@@ -4,9 +4,7 @@
 //! afterwards, and a file that is added then is part of the next request.
 
 use std::collections::BTreeSet;
-
 use rhumb_text::{count, rounded};
-
 use super::{MAX_ADDED, MentionEffect, listed};
 use crate::context::{Mode, prose};
 use crate::effect::Effect;

@@ -1,7 +1,6 @@
 //! Tests of offers of mentioned files.
 
 use std::sync::Arc;
-
 use crate::tests::graph_of;
 use crate::*;
 use rhumb_llm::{Completion, Finish, StreamEvent};
