@@ -7,16 +7,12 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::classify::{Refusal, classify};
-use super::error::LlmError;
 use super::format::{Chunk, Format};
 use super::framing::repair_surrogates;
 use super::framing::{Frames, Framing, TooLong};
-use super::http::Timeouts;
-use super::provider::Request;
-use super::provider::{Completion, Finish, StreamEvent, Usage};
 use super::sanitize::KeyMask;
 use super::thinking::{Segment, ThinkingFilter};
-use crate::Role;
+use crate::{Completion, Finish, LlmError, Request, Role, StreamEvent, Timeouts, Usage};
 
 /// Maximum size in bytes of one event of a stream, or of a response that consists of one JSON value.
 const MAX_EVENT_BYTES: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };

@@ -8,11 +8,10 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::answer::{cause, seconds};
-use super::endpoint::redacted_url;
-use super::error::LlmError;
 use super::http::client;
 use super::sanitize::{KeyMask, sanitize};
 use crate::models::{Api, ListKind};
+use crate::{LlmError, redacted_url};
 
 /// Well-known local servers and their default ports.
 pub const KNOWN_SERVERS: &[(&str, u16)] =

@@ -3,8 +3,7 @@
 
 use super::classify::numbers;
 use super::format::ANTHROPIC_OUTPUT;
-use super::provider::Request;
-use crate::Role;
+use crate::{Request, Role};
 
 /// A deviation from the standard form of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

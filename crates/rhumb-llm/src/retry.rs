@@ -4,8 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
 
-use super::error::LlmError;
-use super::provider::Finish;
+use crate::{Finish, LlmError};
 
 /// How often a request is sent again if it fails before any text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

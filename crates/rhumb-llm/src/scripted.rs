@@ -7,11 +7,7 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::error::LlmError;
-use super::provider::Provider;
-use super::provider::Request;
-use super::provider::{Completion, Finish, StreamEvent};
-use crate::Role;
+use crate::{Completion, Finish, LlmError, Provider, Request, Role, StreamEvent};
 
 /// A recorded reply.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,10 +6,7 @@ use rhumb_llm::models::Model;
 use rhumb_llm::{KeySource, LocalServer};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Notice, Session};
 
 /// The work that a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

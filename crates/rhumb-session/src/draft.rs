@@ -1,7 +1,6 @@
 //! The text that the user is writing: a message, which is part of the next request, or a command.
 
-use crate::effect::Effect;
-use crate::state::Session;
+use crate::{Effect, Session};
 
 /// The draft of a message and that of a command. At most one of them is in the input at a time.
 #[derive(Debug, Default)]

@@ -9,21 +9,13 @@ use rhumb_llm::models::{Api, Dollars, Model};
 use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
 use rhumb_workspace::Direction;
 
-use super::proposal::write_questions::WriteConsent;
-use crate::attachments::{FetchEffect, FetchResponse};
-use crate::codebase::{CodebaseResponse, CodebaseSearch};
-use crate::connect::{ConnectEffect, ConnectResponse, ModelRole};
 use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
-use crate::persistence::{PersistenceEffect, PersistenceResponse};
-use crate::processes::{RunEffect, RunResponse};
-use crate::proposal::commits::{CommitRequest, GitEffect, GitResponse};
-use crate::repository::embedding_index::{IndexEffect, IndexResponse};
-use crate::repository::lookup::{LookupEffect, LookupResponse};
-use crate::request::chat_files::ChatFile;
-use crate::request::map_choices::MapSettings;
-use crate::request::mentions::{MentionEffect, MentionResponse};
-use crate::request::overrides::RequestOverrides;
-use crate::turn::events::{AskError, AskEvent};
+use crate::{
+    AskError, AskEvent, ChatFile, CodebaseResponse, CodebaseSearch, CommitRequest, ConnectEffect, ConnectResponse,
+    FetchEffect, FetchResponse, GitEffect, GitResponse, IndexEffect, IndexResponse, LookupEffect, LookupResponse,
+    MapSettings, MentionEffect, MentionResponse, ModelRole, PersistenceEffect, PersistenceResponse, RequestOverrides,
+    RunEffect, RunResponse, WriteConsent,
+};
 
 /// Whether a message is a question about the whole repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

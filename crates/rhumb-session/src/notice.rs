@@ -6,12 +6,7 @@
 use std::collections::VecDeque;
 use std::mem::discriminant;
 
-use crate::SessionLine;
-use crate::command::Command;
-use crate::connect::{ConnectRequest, ModelRole};
-use crate::effect::ClipboardText;
-use crate::repository::lookup::{Page, SettingRow};
-use crate::state::Session;
+use crate::{ClipboardText, Command, ConnectRequest, ModelRole, Page, Session, SessionLine, SettingRow};
 use rhumb_llm::LocalServer;
 
 /// Something that the front end shows or does once.

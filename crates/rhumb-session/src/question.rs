@@ -10,14 +10,10 @@ use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
 use rhumb_web::NonPublicHost;
 
-use crate::codebase::MoreContextRequest;
-use crate::effect::Effect;
-use crate::modes::architect::Plan;
-use crate::notice::Notice;
-use crate::persistence::PersistenceQuestion;
-use crate::processes::verify::ProcessSubject;
-use crate::request::mentions::{FileQuestion, NamedFile, RequestedFiles};
-use crate::state::Session;
+use crate::{
+    Effect, FileQuestion, MoreContextRequest, NamedFile, Notice, PersistenceQuestion, Plan, ProcessSubject,
+    RequestedFiles, Session,
+};
 
 /// A possible answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,15 +6,10 @@ use std::sync::Arc;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::models::{Dollars, Model};
 
-use crate::command::Command;
-use crate::connect::{ConnectRequest, Connection, ModelState};
-use crate::effect::Effect;
-use crate::modes::ModeRules;
-use crate::persistence::SessionSelector;
-use crate::repository::lookup::LookupEffect;
-use crate::request::chat_files::ChatFile;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::connect::ModelState;
+use crate::{
+    ChatFile, Command, ConnectRequest, Connection, Effect, Level, LookupEffect, ModeRules, Session, SessionSelector,
+};
 
 /// The options with which a conversation starts.
 #[derive(Debug, Default)]

@@ -4,27 +4,22 @@ use std::sync::Arc;
 
 use rhumb_llm::LocalServer;
 
-use crate::attachments::Attachments;
-use crate::codebase::Codebase;
-use crate::connect::{ConnectRequest, Connection, DEMO_HAS_NO_MODEL, ModelState};
+use crate::connect::{DEMO_HAS_NO_MODEL, ModelState};
 use crate::draft::Drafts;
-use crate::effect::{ContextView, Effect, EffectKind, Failure, Response};
 use crate::modes::Modes;
-use crate::notice::{Notice, Notices};
-use crate::persistence::Persistence;
-use crate::processes::Processes;
+use crate::notice::Notices;
 use crate::proposal::Proposals;
-use crate::question::Questions;
 use crate::repository::Repository;
-use crate::repository::comment_watch::CommentWatch;
-use crate::repository::lookup::Lookups;
 use crate::request::NextRequest;
 use crate::request::chat_files::ChatFiles;
 use crate::request::history_summary::History;
 use crate::request::mentions::FileOffers;
 use crate::request::spending::Spending;
-use crate::transcript::{Entry, Level, Transcript};
 use crate::turn::Turns;
+use crate::{
+    Attachments, Codebase, CommentWatch, ConnectRequest, Connection, ContextView, Effect, EffectKind, Entry, Failure,
+    Level, Lookups, Notice, Persistence, Processes, Questions, Response, Transcript,
+};
 
 /// A conversation with a model about a repository.
 ///

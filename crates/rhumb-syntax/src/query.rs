@@ -21,10 +21,9 @@
 
 use crate::SyntaxError;
 use crate::highlight::capture_names;
-use crate::language::Language;
 use crate::parse::parse_for_query;
-use crate::tags::SymbolKind;
 use crate::walk::TagWalk;
+use crate::{Language, SymbolKind};
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, Query, QueryCursor};
 use tree_sitter_highlight::HighlightConfiguration;

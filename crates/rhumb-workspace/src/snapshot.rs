@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::error::ReadError;
-use super::root::Root;
-use crate::encoding::{DecodeError, TextEncoding};
+use crate::encoding::DecodeError;
 use crate::resolve::{ResolveError, resolve};
+use crate::{ReadError, Root, TextEncoding};
 
 /// Maximum size in bytes of a file that is read as text.
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;

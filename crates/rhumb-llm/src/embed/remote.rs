@@ -9,12 +9,9 @@ use url::Url;
 
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 use crate::endpoint::is_loopback;
-use crate::error::LlmError;
-use crate::http::HttpProvider;
 use crate::models::Api;
-use crate::retry::{AttemptState, NextStep, next_step};
-use crate::retry::{RetryPolicy, chance};
-use crate::{EmbeddingsApi, Endpoint};
+use crate::retry::chance;
+use crate::{AttemptState, EmbeddingsApi, Endpoint, HttpProvider, LlmError, NextStep, RetryPolicy, next_step};
 
 /// Size of a batch that all servers accept.
 const BATCH: BatchLimit = BatchLimit { texts: 64, bytes: 128 * 1024 };

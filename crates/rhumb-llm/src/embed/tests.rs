@@ -14,8 +14,7 @@ use tokio::net::TcpListener;
 
 use super::*;
 use crate::models::Api;
-use crate::{EmbeddingsApi, Endpoint};
-use crate::{LlmError, RetryPolicy};
+use crate::{EmbeddingsApi, Endpoint, LlmError, RetryPolicy};
 
 #[path = "../../../../tests/support/tiny_model.rs"]
 pub(crate) mod tiny_model;

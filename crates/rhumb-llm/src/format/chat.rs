@@ -6,10 +6,8 @@ use url::Url;
 
 use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
 use super::{as_url, blank_end, grouped_messages, is_begun, joined};
-use crate::provider::{Finish, Usage};
-use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
-use crate::{Message, Role};
+use crate::{Finish, Message, Request, Role, Thinking, Usage};
 
 pub(crate) struct Chat;
 

@@ -8,9 +8,8 @@ use super::{
     with_tail,
 };
 use super::{MessageGroup, base64, grouped_messages};
-use crate::provider::{Finish, Usage};
 use crate::quirks::Quirk;
-use crate::{Image, Message, Role};
+use crate::{Finish, Image, Message, Role, Usage};
 
 pub(crate) struct Gemini;
 

@@ -7,10 +7,8 @@ use url::Url;
 use super::base64;
 use super::{Chunk, Format, RequestContext, effort, number_at, root, text_at};
 use crate::framing::Framing;
-use crate::provider::{Finish, Usage};
-use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
-use crate::{Message, Role};
+use crate::{Finish, Message, Request, Role, Thinking, Usage};
 
 /// Step of the context length in tokens. The server reloads the model for each different length.
 const STEP: usize = 8192;

@@ -14,9 +14,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::Endpoint;
 use crate::models::Api;
-use crate::{Message, Role};
+use crate::{Endpoint, Message, Role};
 use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
 
 const TINY: Duration = Duration::from_millis(40);

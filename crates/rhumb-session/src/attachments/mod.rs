@@ -4,9 +4,7 @@ mod dictation;
 mod images;
 mod page;
 
-use super::effect::{Effect, Failure};
-use super::state::Session;
-use crate::notice::Notice;
+use crate::{Effect, Failure, Notice, Session};
 use rhumb_llm::Image;
 use rhumb_web::NonPublicHost;
 

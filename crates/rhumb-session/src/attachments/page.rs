@@ -2,11 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::FetchEffect;
-use crate::effect::{Effect, Failure};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Choice, Effect, Entry, Failure, FetchEffect, Level, Question, Session, Subject};
 use rhumb_web::{NonPublicHost, page_url, shown_page_url};
 
 /// A page that is being fetched.

@@ -4,13 +4,10 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::FoundPassages;
 use crate::context::Mode;
-use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::Turn;
+use crate::{
+    Choice, CodebaseQuestion, Effect, Entry, FoundPassages, Level, Question, RequestSpec, Session, Subject, Turn,
+};
 use rhumb_index::retrieval::{ContextRequest, context_requests};
 
 /// Maximum number of chunks that the message after a search names. All of them are in the request.

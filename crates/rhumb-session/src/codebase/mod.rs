@@ -6,12 +6,8 @@ pub(crate) mod context_requests;
 use std::fmt;
 use std::sync::Arc;
 
-use super::effect::{Effect, Failure};
-use super::repository::SurveyState;
-use super::state::Session;
-use super::transcript::Level;
-use super::turn::{Turn, TurnStatus};
 use crate::context::{CODEBASE, ChunkLocation, Mode, SectionKind, codebase_question, merge_locations};
+use crate::{Effect, Failure, Level, Session, SurveyState, Turn, TurnStatus};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 use rhumb_text::count;

@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use super::completion_target::{CompletionKind, CompletionTarget};
-use super::{Argument, COMMANDS, INDEX_WORDS};
-use crate::SessionLine;
+use super::INDEX_WORDS;
 use crate::context::{CODEBASE, ChunkLocation};
-use crate::{Entry, Session, origin};
+use crate::{Argument, COMMANDS, CompletionKind, CompletionTarget, Entry, Session, SessionLine, origin};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NameMatch, NamePart, file_name};

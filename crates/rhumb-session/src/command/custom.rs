@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{CommandError, find_command, nearest};
+use super::nearest;
 use crate::context::Mode;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{CommandError, Level, Session, find_command};
 
 /// A custom command.
 #[derive(Debug, Clone, PartialEq, Eq)]

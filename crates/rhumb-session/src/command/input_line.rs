@@ -1,10 +1,7 @@
 //! Input lines that begin with a slash or `!`, for all front ends.
 
-use super::custom::CustomUse;
-use super::{COMMANDS, Command, CommandError, parse_command};
-use crate::connect::Connection;
 use crate::context::Mode;
-use crate::state::Session;
+use crate::{COMMANDS, Command, CommandError, Connection, CustomUse, Session, parse_command};
 
 /// The meaning of such a line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,15 +11,8 @@ pub use completer::{Completer, CompletionItem, ExtraCommand, folder_of};
 pub use completion_target::{CompletionKind, CompletionTarget, completion_target};
 pub use table::{Argument, COMMANDS, Group};
 
-use super::codebase::PassageCommand;
-use super::connect::ModelRole;
-use super::effect::Effect;
-use super::proposal::commits::GitEffect;
-use super::repository::embedding_index::IndexEffect;
-use super::repository::lookup::LookupEffect;
-use super::state::Session;
-use super::transcript::Level;
 use crate::context::Mode;
+use crate::{Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;

@@ -1,12 +1,8 @@
 //! Architect mode: the answer is a plan, which the editor model carries out after the user accepts it.
 
 use crate::context::Mode;
-use crate::effect::{Effect, Failure};
 use crate::proposal::edit_retries::EditRetries;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{AnswerState, Entry, Level};
-use crate::turn::{Turn, TurnStatus};
+use crate::{AnswerState, Choice, Effect, Entry, Failure, Level, Question, Session, Subject, Turn, TurnStatus};
 use rhumb_text::sanitize;
 
 /// A plan that a model wrote.

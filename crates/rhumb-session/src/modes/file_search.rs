@@ -4,13 +4,9 @@
 use std::collections::BTreeSet;
 
 use crate::context::{Mode, prose};
-use crate::effect::{Effect, RequestSpec};
-use crate::question::{Choice, Question, Subject};
-use crate::request::chat_files::ChatFile;
-use crate::request::mentions::{FileQuestion, listed};
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::request::mentions::listed;
+use crate::transcript::{self};
+use crate::{ChatFile, Choice, Effect, Entry, FileQuestion, Level, Question, RequestSpec, Session, Subject, Turn};
 use rhumb_text::count;
 
 /// The maximum number of requests for one task.

@@ -7,15 +7,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::codebase::context_requests::ContextRequestPolicy;
-use crate::connect::ModelRole;
 use crate::context::Mode;
-use crate::effect::{Effect, RequestSpec};
-use crate::question::Subject;
-use crate::request::mentions::FileQuestion;
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::transcript::{self};
+use crate::{ContextRequestPolicy, Effect, Entry, FileQuestion, Level, ModelRole, RequestSpec, Session, Subject, Turn};
 use architect::Plan;
 use file_search::FileSearch;
 

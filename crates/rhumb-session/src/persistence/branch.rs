@@ -1,11 +1,7 @@
 //! Forking and rewinding: a new session from an earlier turn of this one. Nothing is deleted: the previous state stays as a session.
 
-use super::PersistenceEffect;
-use crate::effect::Effect;
 use crate::proposal::edit_retries::EditRetries;
-use crate::request::chat_files::ChatFile;
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{ChatFile, Effect, Entry, Level, PersistenceEffect, Session};
 
 impl Session {
     /// Clears the conversation and drops all files except those that every chat starts with.

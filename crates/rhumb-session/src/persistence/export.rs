@@ -4,13 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{PersistenceEffect, SavedSession, TextFile};
-use crate::command::{Command, parse_command};
-use crate::effect::Effect;
-use crate::notice::Notice;
-use crate::request::chat_files::ChatFile;
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level, StatusMessage};
+use crate::{
+    Answer, AnswerState, ChatFile, Command, Effect, Entry, Level, Notice, PersistenceEffect, SavedSession, Session,
+    StatusMessage, TextFile, parse_command,
+};
 use rhumb_text::count;
 
 /// The format of an exported session.

@@ -14,11 +14,7 @@ mod unfinished;
 
 use std::path::{Path, PathBuf};
 
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Choice, Effect, Entry, Failure, Level, Notice, Question, Session, Subject};
 
 pub use export::{ExportFormat, Exported, export};
 pub use resume::{Speaker, last_messages};

@@ -1,13 +1,11 @@
 //! Earlier sessions: listing, previewing, renaming and deleting them, and resuming one.
 
-use super::saved::{SavedChoices, SavedSession};
-use super::{PersistenceEffect, SessionSelector};
-use crate::connect::Connection;
-use crate::effect::Effect;
-use crate::processes::RunState;
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level};
+use super::saved::SavedChoices;
 use crate::turn::continuation::HINT_INTERRUPTED;
+use crate::{
+    Answer, AnswerState, Connection, Effect, Entry, Level, PersistenceEffect, RunState, SavedSession, Session,
+    SessionSelector,
+};
 
 /// Maximum number of messages in a preview.
 const MAX_PREVIEW_MESSAGES: usize = 12;

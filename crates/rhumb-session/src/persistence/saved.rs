@@ -10,13 +10,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::PersistenceEffect;
-use crate::connect::Connection;
 use crate::context::{ChunkLocation, HunkFeedback, Mode};
-use crate::request::chat_files::ChatFile;
 use crate::request::history_summary::HistorySummary;
-use crate::state::Session;
-use crate::transcript::{Entry, EntryVersion, Level};
+use crate::{ChatFile, Connection, Entry, EntryVersion, Level, PersistenceEffect, Session};
 use rhumb_edit::review::Review;
 use rhumb_llm::models::Ledger;
 

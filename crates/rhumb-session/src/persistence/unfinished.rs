@@ -1,8 +1,7 @@
 //! The messages about unfinished work, on leaving and at the next start: they name the undecided hunks and the unsent message, and
 //! say how to resume the session.
 
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Entry, Level, Session};
 use rhumb_edit::review::Review;
 use rhumb_text::count;
 

@@ -6,9 +6,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::effect::{Effect, Failure};
-use super::state::Session;
-use super::transcript::{Entry, Level};
+use crate::{Effect, Entry, Failure, Level, Session};
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
 use verify::Verification;

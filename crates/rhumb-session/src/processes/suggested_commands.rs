@@ -1,12 +1,8 @@
 //! Commands that the model suggests. Each is a separate question, shows the exact command, and runs it only after a yes.
 
-use super::verify::ProcessSubject;
-use super::{Origin, Purpose};
+use super::Purpose;
 use crate::context::Mode;
-use crate::effect::Effect;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject};
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::CommandLine;

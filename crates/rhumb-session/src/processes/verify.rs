@@ -3,15 +3,12 @@
 
 use std::sync::Arc;
 
-use super::{CheckMode, JobOutcome, Purpose, RepeatedCheck, SharedText, VerifyRequest};
-use crate::connect::Connection;
+use super::Purpose;
 use crate::context::Mode;
-use crate::effect::{Effect, PendingWrite, RequestSpec};
-use crate::proposal::write::name_some;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::Turn;
+use crate::{
+    CheckMode, Choice, Connection, Effect, Entry, JobOutcome, Level, PendingWrite, Question, RepeatedCheck,
+    RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
+};
 use rhumb_text::count;
 
 /// Maximum number of files named in an output that are added to the chat with it.

@@ -3,12 +3,7 @@
 //! Accepted hunks are written at once. If a model writes the commit message, the commit is made when the message arrives. Later writes and
 //! commits wait for it, and shorten its wait.
 
-use super::write_questions::WriteConsent;
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::repository::lookup::Page;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Notice, Page, Session, WriteConsent};
 use rhumb_llm::models::Dollars;
 
 /// Whether a write is committed.

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::state::Session;
-use crate::transcript::{Answer, Entry};
+use crate::{Answer, Entry, Session};
 use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};
 use rhumb_edit::{EditId, Outcome};
 use rhumb_workspace::Direction;

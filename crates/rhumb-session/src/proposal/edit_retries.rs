@@ -4,11 +4,8 @@
 use std::sync::Arc;
 
 use crate::context;
-use crate::effect::{Effect, RequestSpec};
-use crate::processes::RepeatedCheck;
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::transcript::{self};
+use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, Turn};
 use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;

@@ -11,10 +11,7 @@ pub(super) mod write_questions;
 use std::ops::{Deref, DerefMut};
 
 use crate::context::HunkFeedback;
-use crate::effect::{Effect, Failure, RequestSpec};
-use crate::repository::lookup::LookupEffect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, LookupEffect, RequestSpec, Session};
 use commits::Commits;
 use edit_retries::EditRetries;
 use rhumb_edit::review::Review;

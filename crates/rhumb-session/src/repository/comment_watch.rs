@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_request, found_comments};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Session};
 use rhumb_text::count;
 
 /// The comments for the model in files.

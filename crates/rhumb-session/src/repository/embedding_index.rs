@@ -4,10 +4,7 @@ use std::time::Duration;
 
 use rhumb_text::thousands;
 
-use crate::effect::{Effect, Failure};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Choice, Effect, Failure, Level, Question, Session, Subject};
 
 /// The texts of the repository that lack an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

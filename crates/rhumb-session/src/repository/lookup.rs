@@ -7,14 +7,10 @@ use rhumb_index::repo_map::{Explanation, MapMatches};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Direction;
 
-use crate::command::custom::CustomCommands;
-use crate::connect::{Connection, ModelRole};
-use crate::effect::{ClipboardText, Effect, Failure, RequestSpec};
-use crate::notice::Notice;
-use crate::proposal::undo::UndoPreview;
-use crate::request::map_choices::MapIdentity;
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{
+    ClipboardText, Connection, CustomCommands, Effect, Entry, Failure, Level, MapIdentity, ModelRole, Notice,
+    RequestSpec, Session, UndoPreview,
+};
 
 /// See [`Effect::Lookup`].
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! Indexing the repository, which the user can stop and resume.
 
 use super::UnreadFiles;
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session};
 
 /// The progress of indexing the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

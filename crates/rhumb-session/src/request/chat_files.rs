@@ -7,11 +7,7 @@ use rhumb_text::count;
 use rhumb_workspace::is_secret_name;
 use serde::{Deserialize, Serialize};
 
-use crate::attachments::is_image_path;
-use crate::effect::Effect;
-use crate::proposal::write::name_some;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session, is_image_path, name_some};
 
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

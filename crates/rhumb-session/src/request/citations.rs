@@ -7,9 +7,7 @@ use std::sync::Arc;
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
 
-use crate::effect::{Effect, Response};
-use crate::repository::lookup::{LookupEffect, LookupResponse};
-use crate::transcript::{Entry, EntryVersion, Transcript};
+use crate::{Effect, Entry, EntryVersion, LookupEffect, LookupResponse, Response, Transcript};
 
 /// The maximum number of answers that are checked, newest first.
 const MAX_ANSWERS: usize = 20;

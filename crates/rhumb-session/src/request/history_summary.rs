@@ -9,11 +9,9 @@ use rhumb_text::thousands;
 use rhumb_tokens::estimate;
 use serde::{Deserialize, Serialize};
 
-use crate::connect::Connection;
 use crate::context::{Prompt, SectionKind};
-use crate::effect::{Effect, Failure, Summarized};
-use crate::state::Session;
-use crate::transcript::{self, Level};
+use crate::transcript::{self};
+use crate::{Connection, Effect, Failure, Level, Session, Summarized};
 
 /// The minimum number of tokens for a summary on request. The summary of a shorter history would hardly be shorter.
 const MIN_COMPACTED_TOKENS: usize = 200;

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session};
 use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 
 /// The budget of the map is changed by this many tokens at once.

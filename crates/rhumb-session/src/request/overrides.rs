@@ -6,11 +6,8 @@ use rhumb_edit::EditFormat;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Model, ThinkingControl};
 
-use crate::connect::{Connection, HOW_TO_CONNECT, ModelRole};
-use crate::effect::Effect;
-use crate::repository::lookup::LookupEffect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::connect::HOW_TO_CONNECT;
+use crate::{Connection, Effect, Level, LookupEffect, ModelRole, Session};
 
 /// A value that may override a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

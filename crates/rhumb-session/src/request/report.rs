@@ -6,8 +6,7 @@ use std::sync::Arc;
 use rhumb_llm::models::{Dollars, Tokens};
 
 use crate::context::PromptSecret;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Level, Session};
 
 /// The maximum number of secrets that one status message lists.
 const MAX_LISTED_SECRETS: usize = 5;

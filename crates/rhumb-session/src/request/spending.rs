@@ -2,10 +2,7 @@
 
 use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
 
-use crate::effect::Failure;
-use crate::state::Session;
-use crate::transcript::Level;
-use crate::turn::events::Spent;
+use crate::{Failure, Level, Session, Spent};
 
 /// The cost of the session.
 #[derive(Debug, Default)]

@@ -6,11 +6,8 @@ use rhumb_llm::models::{Model, Prices, Tokens};
 use rhumb_llm::{Completion, LlmError, StreamEvent};
 
 use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
-use super::{Turn, TurnStatus};
 use crate::context::{Omission, Prompt};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::{AnswerState, Entry, Level};
+use crate::{AnswerState, Effect, Entry, Failure, Level, Session, Turn, TurnStatus};
 
 /// An event of a running request.
 #[derive(Debug, Clone)]

@@ -1,9 +1,7 @@
 //! Using a chat in another program: copying the prompt and pasting the reply.
 
-use crate::effect::{ClipboardText, Effect};
 use crate::proposal::edit_retries::EditRetries;
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level};
+use crate::{Answer, AnswerState, ClipboardText, Effect, Entry, Level, Session};
 use rhumb_edit::PendingChanges;
 
 impl Session {

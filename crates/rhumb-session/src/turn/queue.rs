@@ -1,9 +1,7 @@
 //! The queue of messages that the user sends while the model answers.
 
 use crate::context::Mode;
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session};
 use rhumb_text::count;
 
 /// A queued message.

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::codebase::SearchGoal;
-use crate::connect::{ConnectRequest, Connection, HOW_TO_CONNECT, ModelRole};
+use crate::connect::HOW_TO_CONNECT;
 use crate::context::{Mode, Prompt, SectionKind};
-use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
 use crate::proposal::edit_retries::EditRetries;
-use crate::request::mentions::{Attachment, MentionEffect};
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level};
-use crate::turn::{Turn, TurnStatus};
+use crate::{
+    Answer, AnswerState, Attachment, CodebaseQuestion, ConnectRequest, Connection, Effect, Entry, Level, MentionEffect,
+    ModelRole, RequestSpec, SearchGoal, Session, Turn, TurnStatus,
+};
 
 impl Session {
     /// Sends a message in the mode of the session, or a plan that was changed in the input. Returns `false` if it cannot be sent now,

@@ -31,10 +31,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::error::{JournalError, WriteError};
 use super::fault::fault;
-use super::root::Root;
-use crate::encoding::TextEncoding;
+use crate::{JournalError, Root, TextEncoding, WriteError};
 pub use commits::PendingCommit;
 pub(crate) use record::{Record, RecordError, RecordedChange, Version};
 pub(crate) use recover::recover_unfinished;

@@ -13,15 +13,14 @@ use std::io;
 use std::path::PathBuf;
 
 use super::{
-    Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
-    RecordedChange, Version,
+    JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState, RecordedChange,
+    Version,
 };
-use crate::error::WriteError;
 use crate::fault::fault;
 use crate::resolve::ResolvedPath;
-use crate::root::Root;
 use crate::snapshot::read_bytes;
 use crate::write::{Planned, apply, mode, resolve_target};
+use crate::{Journal, Root, WriteError};
 
 /// The recovery of one interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]

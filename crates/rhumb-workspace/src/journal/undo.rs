@@ -1,14 +1,10 @@
 //! Undo and redo of the last write. Files are changed only if they still have the content of that write.
 
 use super::recover::{remove_folders, resolve_recorded};
-use super::{
-    Journal, JournalEntry, LockedJournal, Record, RecordError, RecordState, RecordedChange, Recovered,
-    recover_unfinished,
-};
-use crate::error::{JournalError, WriteError};
-use crate::root::Root;
-use crate::snapshot::{ContentHash, read_bytes};
+use super::{JournalEntry, LockedJournal, Record, RecordError, RecordState, RecordedChange, recover_unfinished};
+use crate::snapshot::read_bytes;
 use crate::write::{Planned, apply, may_replace, mode};
+use crate::{ContentHash, Journal, JournalError, Recovered, Root, WriteError};
 
 /// Undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

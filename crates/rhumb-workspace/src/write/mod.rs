@@ -20,14 +20,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::error::{JournalError, WriteError};
-use super::journal::{
-    Journal, JournalEntry, LockedJournal, RecordState, RecordedChange, Recovered, Recovery, recover_unfinished,
-    sync_folder,
-};
-use super::root::Root;
-use super::snapshot::{ContentHash, read_bytes};
+use super::journal::{JournalEntry, LockedJournal, RecordState, RecordedChange, recover_unfinished, sync_folder};
+use super::snapshot::read_bytes;
 use crate::resolve::relative;
+use crate::{ContentHash, Journal, JournalError, Recovered, Recovery, Root, WriteError};
 use plan::plan;
 pub(crate) use plan::{Planned, may_replace, mode, resolve_target};
 pub use plan::{editor_trace, has_hard_links, may_write};

@@ -1,13 +1,12 @@
 //! Checks before the first byte is written: whether every file is as the user reviewed it, and whether it may be
 //! written.
 
-use super::{FileWrite, TEMP_PREFIX, TEMP_SUFFIX};
-use crate::encoding::{TextEncoding, UnmappableChar};
-use crate::error::WriteError;
+use super::{TEMP_PREFIX, TEMP_SUFFIX};
+use crate::encoding::UnmappableChar;
 use crate::journal::{RecordedChange, Version};
 use crate::resolve::{ResolveError, ResolvedPath, relative, resolve};
-use crate::root::Root;
 use crate::snapshot::read_bytes;
+use crate::{FileWrite, Root, TextEncoding, WriteError};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};

@@ -10,10 +10,7 @@ use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
 
 use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::TurnStatus;
+use crate::{Effect, Entry, Failure, Level, Session, TurnStatus};
 
 pub(crate) use offer::FileOffers;
 pub use offer::{FileQuestion, NamedFile, RequestedFiles};

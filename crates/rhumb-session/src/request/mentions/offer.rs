@@ -7,16 +7,10 @@ use std::collections::BTreeSet;
 
 use rhumb_text::{count, rounded};
 
-use super::{MAX_ADDED, MentionEffect, listed};
+use super::{MAX_ADDED, listed};
 use crate::context::{Mode, prose};
-use crate::effect::Effect;
-use crate::modes::MentionPolicy;
-use crate::modes::architect::Plan;
 use crate::proposal::edit_retries::EditRetries;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::Entry;
-use crate::turn::Turn;
+use crate::{Choice, Effect, Entry, MentionEffect, MentionPolicy, Plan, Question, Session, Subject, Turn};
 
 /// The maximum number of files in the title of a question. Its text lists all.
 const MAX_IN_TITLE: usize = 2;
