@@ -20,7 +20,6 @@ use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
 
-/// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();
     let (env, notes) = RequestEnv::of_user(settings);
@@ -111,7 +110,6 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     }
 }
 
-/// The settings of modes and mentions.
 fn mode_rules(settings: &Settings) -> ModeRules {
     ModeRules {
         mentions: settings.mentions,
@@ -209,7 +207,6 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     }
 }
 
-/// Draws a screen to a file.
 fn draw(
     start: Start,
     picture: &PictureArgs,
@@ -316,23 +313,19 @@ fn display_name(root: &Root) -> String {
     name.unwrap_or_else(|| root.path().display().to_string())
 }
 
-/// Why the line UI is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineUiReason {
-    /// The user requested it.
     Requested,
     /// The terminal cannot move the cursor.
     DumbTerminal,
 }
 
 impl LineUiReason {
-    /// Whether the line UI is used, and why.
     fn wanted(requested: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is_dumb = || env("TERM").is_some_and(|term| term == "dumb");
         if requested { Some(Self::Requested) } else { is_dumb().then_some(Self::DumbTerminal) }
     }
 
-    /// Runs the line UI.
     fn run(self, start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
         let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = LineUiStart {

@@ -171,7 +171,6 @@ impl Command {
         }
     }
 
-    /// The name of the command.
     fn name(&self) -> &'static str {
         match self {
             Self::Demo { .. } => "demo",
@@ -196,7 +195,6 @@ impl Command {
 }
 
 impl Args {
-    /// The session to resume.
     pub(super) fn wanted(&self) -> Option<SessionSelector> {
         self.resume.clone().map(SessionSelector::Named).or(self.go_on.then_some(SessionSelector::Newest))
     }

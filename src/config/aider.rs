@@ -11,7 +11,6 @@ use super::setting::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
 
-/// The name of the file.
 pub(super) const FILE: &str = ".aider.conf.yml";
 
 /// Settings with another name here; see also [`counterpart`].
@@ -65,7 +64,6 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<St
 
 type Translated = Result<Vec<(String, Value)>, String>;
 
-/// The counterpart of a setting, if it has one.
 fn translated(line: &YamlSetting) -> Option<Translated> {
     let first = line.values.first()?.as_str();
     match line.name.as_str() {

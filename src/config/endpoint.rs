@@ -14,7 +14,6 @@ use rhumb_llm::{Endpoint, KeySource};
 
 /// The provider that serves models of most makers, …
 const ROUTER: &str = "openrouter";
-/// … and its key.
 const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
 
 impl Settings {
@@ -197,7 +196,6 @@ impl Settings {
 
 /// The preset whose key may also be sent to the address in OPENAI_BASE_URL.
 pub(super) const OPENAI: &str = "openai";
-/// The variable with its key.
 pub(super) const OPENAI_KEY: &str = "OPENAI_API_KEY";
 
 /// A candidate: a preset, a provider of the settings, or a preset with changes in the settings.
@@ -230,7 +228,6 @@ impl ProviderCandidate<'_> {
         })
     }
 
-    /// Whether the provider serves models of `maker`.
     fn serves_models_of(&self, maker: Option<&Preset>) -> bool {
         let own = self.preset.filter(|_| self.has_preset_address()).map_or(&[][..], |preset| preset.families);
         own.is_empty() || maker.is_none_or(|maker| maker.name == self.name)
@@ -298,7 +295,6 @@ impl Settings {
         }
     }
 
-    /// The provider with a name, if it has an address.
     pub(super) fn candidate(&self, name: &str) -> Option<ProviderCandidate<'_>> {
         let (preset, entry) = (preset(name), self.providers.entries.get(name));
         let of_entry = entry.and_then(|entry| entry.base_url.clone());
@@ -307,7 +303,6 @@ impl Settings {
         Some(ProviderCandidate { name: name.to_owned(), preset, entry, base_url, is_configured: false })
     }
 
-    /// The provider at the address in the settings.
     pub(super) fn at(&self, base_url: &str) -> ProviderCandidate<'_> {
         let url = Url::parse(base_url.trim()).ok();
         let same = |other: &str| same_address(other, base_url);
@@ -365,7 +360,6 @@ impl Settings {
     }
 }
 
-/// The preset with this address.
 fn preset_at(url: &Url) -> Option<&'static Preset> {
     let is_present = |preset: &&Preset| {
         let home = preset.base_url.and_then(|home| Url::parse(home).ok());

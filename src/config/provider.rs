@@ -154,7 +154,6 @@ pub struct Providers {
     pub entries: BTreeMap<String, ProviderEntry>,
     /// Addresses of presets in the environment.
     pub(super) urls: BTreeMap<&'static str, String>,
-    /// The address in OPENAI_BASE_URL.
     pub(super) openai_base_url: Option<String>,
 }
 

@@ -64,7 +64,6 @@ macro_rules! settings {
         }
 
         impl $name {
-            /// Reads the settings from the layers.
             pub(super) fn of(layers: &Layers) -> Self {
                 Self { $($field: settings!(@read layers, $field: $type $(, $setting)? $(= $read)?),)* }
             }

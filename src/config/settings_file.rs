@@ -72,7 +72,6 @@ impl fmt::Debug for Entry {
 }
 
 impl Entry {
-    /// The setting of the entry.
     pub(super) fn setting(&self) -> Option<&'static super::Setting> {
         setting(self.name.split('.').next().unwrap_or(&self.name))
     }
@@ -143,7 +142,6 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Pr
     (parser.entries, parser.problems)
 }
 
-/// A file that is being parsed.
 struct FileParser<'a> {
     path: &'a str,
     text: &'a str,

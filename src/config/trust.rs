@@ -31,7 +31,6 @@ pub struct Proposed {
 }
 
 impl Proposed {
-    /// The proposal of an entry in a file.
     pub(super) fn of(file: &Path, entry: &Entry) -> Self {
         let (file, name, value) = (file.display().to_string(), dotted(&entry.name), written(&entry.value));
         // Each part is prefixed with its length, so that different parts never give the same bytes.

@@ -104,7 +104,6 @@ struct Done {
     failure: Option<UserError>,
 }
 
-/// Asks on a terminal, and writes.
 fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {

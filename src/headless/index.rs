@@ -201,7 +201,6 @@ fn store_of(settings: &Settings, root: &Root) -> Result<crate::store::MapStore, 
     map_store(settings, root).ok_or_else(|| failed(&IndexError::NoHome))
 }
 
-/// Runs a future to completion.
 pub(super) fn blocked<T>(work: impl Future<Output = T>) -> Result<T, UserError> {
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;

@@ -11,7 +11,6 @@ use super::{ManArgs, complain, print};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;
 
-/// The meaning of exit codes.
 const EXIT_CODES: [(u8, &str); 6] = [
     (0, "Success."),
     (1, "Something was refused, rejected, not found, or still fails its checks."),
@@ -53,9 +52,7 @@ fn write(folder: &Path, pages: &[ManPage]) -> Result<(), UserError> {
     Ok(())
 }
 
-/// A man page.
 struct ManPage {
-    /// The file name.
     file: String,
     /// The content in roff.
     text: String,

@@ -15,7 +15,6 @@ use rhumb_index::repo_map::{
 use rhumb_tokens::LineCache;
 use rhumb_workspace::Root;
 
-/// The default budget of the map in tokens.
 const DEFAULT_TOKENS: usize = 4096;
 
 /// Prints the map. The exit code is 1 if it is empty.

@@ -95,7 +95,6 @@ fn error_kind_of(origin: &str) -> ErrorKind {
     if is_address(origin) { ErrorKind::Provider } else { ErrorKind::Usage }
 }
 
-/// Reads a list from an address or a file.
 fn read_list(origin: &str) -> Result<ModelList, UserError> {
     let text = if is_address(origin) { fetch(origin)? } else { read_input(Path::new(origin))? };
     let shown = public_origin(origin);
@@ -136,7 +135,6 @@ fn store_list(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&
     Ok(())
 }
 
-/// The result of a query.
 struct Found<'a> {
     catalog: &'a Catalog,
     models: Vec<Model>,
@@ -212,7 +210,6 @@ fn unknown(model: &Model, nearest: &[String]) -> String {
     text
 }
 
-/// The models as a table.
 fn table(models: &[Model]) -> String {
     let head = ["model", "window", "output", "$/M in", "$/M out", "$/M cached", "can", "known from"].map(str::to_owned);
     let rows: Vec<[String; 8]> = std::iter::once(head).chain(models.iter().map(row)).collect();

@@ -53,7 +53,6 @@ fn list(lines: &[SessionLine], as_json: bool) -> Result<u8, UserError> {
     Ok(u8::from(lines.is_empty()))
 }
 
-/// Width of a title in columns.
 const TITLE: usize = 70;
 
 fn row(line: &SessionLine) -> String {

@@ -131,24 +131,19 @@ fn folders(paths: &[&str], ranked: &[&str]) -> Vec<Folder> {
     folders
 }
 
-/// A top-level folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folder {
     name: String,
-    /// Number of files in it.
     files: usize,
     /// Its best-ranked files.
     named: Vec<String>,
 }
 
-/// Facts about a repository.
 #[derive(Debug, Clone, Default)]
 struct Facts {
-    /// Languages, with their number of files.
     languages: Vec<(String, usize)>,
     folders: Vec<Folder>,
     commands: Vec<FoundCommand>,
-    /// Files with conventions, and their subject.
     conventions: Vec<(String, String)>,
 }
 
@@ -196,7 +191,6 @@ struct FoundCommand {
     /// `Build`, `Test`, `Lint`, `Format` or `Check types`.
     purpose: &'static str,
     line: String,
-    /// The file from which it was inferred.
     source: String,
 }
 
@@ -282,7 +276,6 @@ fn purpose_of(name: &str) -> Option<&'static str> {
     PURPOSES.iter().find(|(_, names)| names.contains(&name)).map(|(purpose, _)| *purpose)
 }
 
-/// The scripts of a `package.json`.
 fn package_scripts(text: &str, is_there: &dyn Fn(&str) -> bool) -> Vec<FoundCommand> {
     let package: Option<Value> = serde_json::from_str(text).ok();
     let scripts = package.as_ref().and_then(|package| package.get("scripts")?.as_object());

@@ -20,7 +20,6 @@ const EXPECTED_OUTPUT: u64 = 2_048;
 /// `/compact` reduces a history to one part in this many of its tokens.
 const COMPACTED_SHARE: usize = 4;
 
-/// How a history is to be summarised.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SummaryRequest {
     /// Maximum size of the result in tokens.

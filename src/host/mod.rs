@@ -86,7 +86,6 @@ pub struct Host {
 }
 
 struct Shared {
-    /// The number of effects so far.
     effects: AtomicU64,
     /// For work without an effect.
     background: Responder,
@@ -100,9 +99,7 @@ struct Shared {
     measuring: Mutex<()>,
     survey_state: SurveyState,
     map_cache: MapCache,
-    /// Cancels the current turn.
     turn: Mutex<CancellationToken>,
-    /// Cancels the running summary of the history.
     summary_cancel: Mutex<CancellationToken>,
     /// Whether saved files are searched for comments to the model.
     comments: AtomicBool,
@@ -126,10 +123,8 @@ struct Newest {
     search: AtomicU64,
 }
 
-/// The state of the surveys of the repository.
 #[derive(Default)]
 struct SurveyState {
-    /// Cancels the running survey.
     cancel: Mutex<Arc<AtomicBool>>,
     /// Whether the user stopped the first survey early.
     stop_reading: AtomicBool,

@@ -143,14 +143,11 @@ fn failed(failure: Failure) -> Response {
     persisted(PersistenceResponse::Failed(failure))
 }
 
-/// A session that this process has open, with its lock.
 type OpenSession = (i64, Live);
 
-/// The state of the session thread.
 struct SessionWriter {
     /// Weak, because the host owns the channel of this thread: with a strong reference, neither would ever be dropped.
     shared: Weak<Shared>,
-    /// The responder of the current effect.
     responder: Responder,
     root: Root,
     /// The state folder; `None` if sessions are not saved.
@@ -364,7 +361,6 @@ impl SessionWriter {
         self.store()?.change(number, &stored, &inputs)
     }
 
-    /// All sessions but the current one.
     fn other_sessions(&mut self) -> Result<Vec<SessionLine>, Failure> {
         let current = self.current_number();
         let mut lines = self.ready()?.list("").map_err(|error| failure(&error))?;

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::{read_small_file, replace_file};
 use rhumb_tokens::Calibration;
 
-/// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The file in the state folder.

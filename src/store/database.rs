@@ -11,7 +11,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The suffixes of the files of a SQLite database.
 const FILE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
 /// An error of a database.
@@ -68,9 +67,7 @@ fn unusable((path, source): (PathBuf, io::Error)) -> DatabaseError {
     DatabaseError::Folder { path, source }
 }
 
-/// A kind of database.
 pub(super) struct Schema {
-    /// The name of the file.
     pub(super) file_name: &'static str,
     /// The name of the lock file for opening and deleting.
     pub(super) lock_name: &'static str,
@@ -106,7 +103,6 @@ impl Schema {
         Ok(true)
     }
 
-    /// The size of the database in `folder`, in bytes.
     pub(super) fn size(&self, folder: &Path) -> u64 {
         self.files(folder).iter().map(|path| fs::metadata(path).map_or(0, |meta| meta.len())).sum()
     }
@@ -137,7 +133,6 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// An open database.
 #[derive(Debug)]
 pub(super) struct Database {
     pub(super) path: PathBuf,

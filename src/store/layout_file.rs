@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::{read_small_file, replace_file};
 
-/// Maximum size of the file in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
 /// The table of the layout. All other tables are borders.

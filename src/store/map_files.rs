@@ -46,7 +46,6 @@ impl StoredSegment {
         xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
     }
 
-    /// Writes the segment to `path`.
     pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
         let (keys, segment) = (key_words(&self.keys), &self.segment);
         let words = |words| bytemuck::cast_slice::<u32, u8>(words);
@@ -71,7 +70,6 @@ impl StoredSegment {
         })
     }
 
-    /// Whether its terms are loaded.
     pub(super) fn is_whole(&self) -> bool {
         self.segment.has_terms() || self.spare_terms.is_some()
     }
@@ -145,7 +143,6 @@ impl Tree {
 
 const COUNTS_KIND: u32 = 3;
 
-/// Writes token counts of lines in maps to `path`.
 pub(super) fn write_counts(path: &Path, lines: &[LineCount]) -> Result<(), StoreError> {
     let row = |line: &LineCount| {
         let [low, high] = halves(line.hash);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use super::{StoreError, read_small_file, replace_file};
 use rhumb_llm::models::{ListKind, ModelList};
 
-/// Maximum size of a list in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 fn path(cache: &Path, kind: ListKind) -> PathBuf {

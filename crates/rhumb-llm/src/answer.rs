@@ -35,7 +35,6 @@ const MAX_SNIPPET_BYTES: usize = 256;
 /// How long to wait for token counts after the finish reason.
 const TRAILER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where an answer comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerSource<'a> {
     pub(crate) format: &'static dyn Format,
@@ -45,13 +44,11 @@ pub(crate) struct AnswerSource<'a> {
     pub(crate) timeouts: Timeouts,
 }
 
-/// Reads one answer and forwards it.
 pub(crate) struct AnswerReader<'a> {
     origin: AnswerSource<'a>,
     events: &'a mpsc::Sender<StreamEvent>,
     /// Something of the answer was forwarded, so the request must not be repeated.
     pub(crate) started: bool,
-    /// Text was forwarded.
     has_text: bool,
     /// Size of text and thinking so far in bytes.
     length: usize,

@@ -84,7 +84,6 @@ fn read_models(list: &Value) -> Option<(Option<&'static str>, Vec<String>)> {
     Some((owners.filter_map(signed).next(), ids.map(sanitize).collect()))
 }
 
-/// Maximum size in bytes of a public list.
 const MAX_PUBLIC_LIST_BYTES: usize = 32 * 1024 * 1024;
 /// Timeout of the connection to the server of a public list.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -30,10 +30,8 @@ use super::retry::{AttemptState, NextStep, RetryPolicy, asked_wait, chance, next
 use super::sanitize::KeyMask;
 use crate::models::Api;
 
-/// Headers that can carry a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 
-/// Maximum size in bytes of a model list.
 const MAX_MODEL_LIST_BYTES: usize = 4 * 1024 * 1024;
 
 /// A model server. Its key is sent to the address of its endpoint only, and redirects are not followed.
@@ -255,7 +253,6 @@ impl HttpProvider {
 }
 
 impl HttpProvider {
-    /// The base URL of the API.
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }
@@ -462,7 +459,6 @@ fn is_refused(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref().is_some_and(refused) || error.source().is_some_and(is_refused)
 }
 
-/// Returns whether the error comes from TLS.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     // `io::Error::source` skips the wrapped error, so it is inspected separately.
     let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

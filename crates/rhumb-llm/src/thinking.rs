@@ -62,7 +62,6 @@ enum FilterState {
     After,
     /// In text that may turn out to be thinking.
     Undecided { fenced: bool },
-    /// In the answer.
     Text,
 }
 
@@ -173,7 +172,6 @@ impl ThinkingFilter {
     }
 }
 
-/// Returns the first closing tag in a line.
 fn first_close(line: &str) -> Option<(usize, &'static str)> {
     TAGS.iter().filter_map(|(_, close)| line.find(close).map(|at| (at, *close))).min()
 }

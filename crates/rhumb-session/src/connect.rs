@@ -152,11 +152,9 @@ pub enum Connection {
     Demo,
 }
 
-/// The connected model and the search for one.
 #[derive(Debug, Default)]
 pub(crate) struct ModelState {
     connection: Connection,
-    /// The facts about the connected model.
     facts: Option<Arc<Model>>,
     /// Why no model is connected although one was named: a sentence without its full stop.
     missing: Option<String>,
@@ -178,7 +176,6 @@ impl ModelState {
         &self.connection
     }
 
-    /// Whether a request can be sent.
     pub(crate) fn is_connected(&self) -> bool {
         self.connection != Connection::None
     }
@@ -226,10 +223,8 @@ pub struct Connecting {
     pub refused: Option<Failure>,
 }
 
-/// The hint if no model is connected.
 pub(crate) const HOW_TO_CONNECT: &str = "/connect connects one: with a key, or with a model server on this machine.";
 
-/// Why the demo connects no model.
 pub(crate) const DEMO_HAS_NO_MODEL: &str = "The demo replays recorded answers and uses no model.";
 
 impl Session {
@@ -259,7 +254,6 @@ impl Session {
         vec![Effect::Connecting(ConnectEffect::Key(key))]
     }
 
-    /// Handles the response to a [`ConnectEffect`].
     pub(super) fn handle_connecting(&mut self, response: ConnectResponse) {
         match response {
             ConnectResponse::Keys(keys) => self.model.connecting.keys = Some(keys),

@@ -176,18 +176,15 @@ impl Questions {
         self.0.contains(question)
     }
 
-    /// Withdraws the questions about the subjects for which `is_obsolete` holds.
     pub(super) fn withdraw(&mut self, is_obsolete: impl Fn(&Subject) -> bool) {
         self.0.retain(|question| !is_obsolete(&question.subject));
     }
 
-    /// The questions, for tests.
     #[cfg(any(test, feature = "test-support"))]
     pub(super) fn all_mut(&mut self) -> &mut VecDeque<Question> {
         &mut self.0
     }
 
-    /// Puts a question before the others.
     pub(super) fn push_front(&mut self, question: Question) {
         self.0.push_front(question);
     }

@@ -91,7 +91,6 @@ impl Session {
         self.transcript.insert(at, Entry::status(level, text, hint));
     }
 
-    /// Adds a failure to the transcript.
     pub(super) fn report_failure(&mut self, level: Level, failure: Failure) {
         self.report(level, failure.message, failure.hint);
     }

@@ -104,7 +104,6 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Whether it is a message to the model.
     pub(super) fn is_message(&self) -> bool {
         matches!(self, Self::User { .. } | Self::FollowUp { .. })
     }
@@ -141,7 +140,6 @@ impl Entry {
 pub struct Transcript {
     entries: Vec<Entry>,
     versions: Vec<EntryVersion>,
-    /// The latest revision that was assigned.
     latest: u64,
 }
 
@@ -175,7 +173,6 @@ impl Transcript {
         self.insert(self.entries.len(), entry);
     }
 
-    /// Inserts an entry before the entry at index `at`.
     pub(super) fn insert(&mut self, at: usize, entry: Entry) {
         let revision = self.next_revision();
         self.entries.insert(at, entry);

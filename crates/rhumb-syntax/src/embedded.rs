@@ -18,7 +18,6 @@ pub(crate) struct Regions(BTreeMap<usize, Region>);
 
 struct Region {
     range: Range,
-    /// Whether the file names the language.
     is_named: bool,
     /// `None` for data and for unknown languages.
     language: Option<&'static Language>,

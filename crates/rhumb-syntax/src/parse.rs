@@ -155,7 +155,6 @@ pub(crate) fn parse_for_query(language: &'static Language, source: &str) -> Opti
     parse_part(language, &source, None).filter(is_queryable)
 }
 
-/// Like [`parse_for_query`], for a part of `source`.
 pub(crate) fn parse_part_for_query(language: &'static Language, source: &str, part: Range) -> Option<Tree> {
     if is_minified(source.get(part.start_byte..part.end_byte)?) {
         return None;

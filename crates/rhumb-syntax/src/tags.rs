@@ -51,7 +51,6 @@ struct CapturedDefinition {
     name_range: Range<usize>,
     /// The row of the name, 0-based. Captures of one definition share it.
     name_row: usize,
-    /// Whether the query captures the body.
     has_body: bool,
     range: Range<usize>,
     line: u32,
@@ -88,7 +87,6 @@ struct Collected {
 }
 
 impl Collected {
-    /// Adds the captures of `query` in `tree`.
     fn collect(&mut self, query: &TagQuery, tree: &Tree, source: &str) {
         query.walk.run(tree, source, &mut Collector { query, source, found: self });
     }

@@ -12,7 +12,6 @@ use rhumb_text::lines;
 /// Maximum size in bytes of a source that is highlighted by rules. They are about ten times slower than a parser.
 const MAX_BYTES: usize = 128 << 10;
 
-/// The rules for one language.
 pub(crate) struct TextMateSyntax(&'static SyntaxReference);
 
 /// The rules for a path, by its file name, its extension or the first line of the source.

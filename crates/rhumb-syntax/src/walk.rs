@@ -30,7 +30,6 @@ pub(crate) struct TagWalk {
     kinds: Vec<KindWork>,
 }
 
-/// The work at nodes of one kind.
 #[derive(Default)]
 struct KindWork {
     /// Paths that end at such a node.
@@ -41,7 +40,6 @@ struct KindWork {
     needs_field: bool,
 }
 
-/// A path to a captured node.
 struct CapturePath {
     /// The required field of the node.
     field: Option<FieldId>,
@@ -58,14 +56,11 @@ struct PathNode {
     kind: u16,
 }
 
-/// The id of a field in a grammar.
 type FieldId = NonZeroU16;
 
 /// Receives the results of a walk.
 pub(crate) trait Visit {
-    /// A path with this capture leads to `node`.
     fn path(&mut self, capture: usize, node: Node<'_>);
-    /// The engine found a match.
     fn matched(&mut self, found: &QueryMatch<'_, '_>);
 }
 
@@ -157,7 +152,6 @@ impl<'language> KindTable<'language> {
         Self { language, kinds }
     }
 
-    /// The id of a named kind that is not a supertype.
     fn id(&self, kind: &str) -> Option<u16> {
         let id = self.language.id_for_node_kind(kind, true);
         let known = id != 0 && usize::from(id) < self.kinds.len() && !self.language.node_kind_is_supertype(id);
@@ -206,7 +200,6 @@ impl<'language> KindTable<'language> {
     }
 }
 
-/// The query engine for one source.
 struct Engine<'walk> {
     query: &'walk Query,
     source: &'walk str,

@@ -11,7 +11,6 @@ use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 /// The byte order mark as a character.
 const MARK: char = '\u{feff}';
-/// The byte order mark in UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Escape sequences with which ISO-2022-JP switches to Japanese characters.

@@ -9,7 +9,6 @@ use std::path::{Component, Path, PathBuf};
 
 use super::root::Root;
 
-/// A resolved name.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPath {
     /// Absolute path, without symbolic links as far as it exists.

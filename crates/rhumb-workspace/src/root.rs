@@ -71,7 +71,6 @@ impl Root {
         self.excluded.iter().any(|own| lies_in(path, own))
     }
 
-    /// The patterns of [`Root::ignoring`].
     pub(crate) fn ignored(&self) -> &[String] {
         &self.ignored
     }

@@ -149,7 +149,6 @@ fn transient_files(events: &[EventResult]) -> BTreeSet<&Path> {
     came.intersection(&went).copied().collect()
 }
 
-/// Returns what an event changes.
 fn changes_of_event(root: &Root, kind: EventKind, paths: &[PathBuf]) -> DiskChanges {
     let mut changed = DiskChanges::default();
     let writes = match kind {
@@ -189,7 +188,6 @@ fn is_rule(path: &str) -> bool {
 /// Maximum time that events are held back if they keep coming.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// An event, or an error of the watcher.
 type EventResult = notify::Result<Event>;
 
 /// Creates a watcher that reports events in groups: `on_events` is called when no event has come for `pause`, or

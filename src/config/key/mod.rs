@@ -30,13 +30,10 @@ const OWN_KEY_VARIABLE: &str = "RHUMB_API_KEY";
 /// An address that needs a key, and the sources that the user bound to it.
 #[derive(Debug, Clone)]
 pub(super) struct KeyLookup<'a> {
-    /// The address.
     pub(super) url: &'a Url,
     /// Whether the user configured this address, so that keys without a host may be sent there.
     pub(super) is_own: bool,
-    /// Variables with its key.
     pub(super) variables: Vec<&'a str>,
-    /// The command that prints its key.
     pub(super) command: Option<&'a str>,
 }
 
@@ -84,7 +81,6 @@ impl Keys {
         self.variables.iter().map(|(name, key)| (name.as_str(), key))
     }
 
-    /// Whether a variable contains a key.
     pub(super) fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }

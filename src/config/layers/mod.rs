@@ -18,7 +18,6 @@ use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
 use rhumb_workspace::is_secret_name;
 
-/// The name of settings files.
 const FILE: &str = "rhumb.toml";
 
 /// Maximum size of a settings file in bytes.
@@ -172,12 +171,10 @@ impl Layers {
         self.push(entry);
     }
 
-    /// The value of a setting in the file of the user.
     fn user_value(&self, name: &str) -> Option<&Value> {
         Some(&self.entries.get(name)?.iter().rev().find(|entry| !is_foreign(entry))?.value)
     }
 
-    /// Finds the convention files.
     fn find_conventions(&mut self, root: &Path, folders: &[PathBuf]) {
         let (found, long) = conventions::found(root, folders);
         self.conventions = found;

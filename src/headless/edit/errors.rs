@@ -17,7 +17,6 @@ pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
     }
 }
 
-/// The cause in the JSON event `failed`.
 pub(super) fn cause(error: &AskError) -> FailedFor {
     match error {
         AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,

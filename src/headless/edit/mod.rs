@@ -104,7 +104,6 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     result
 }
 
-/// The settings with the flags applied.
 fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
     let choice = |yes: bool, no: bool, set: bool| (set || yes) && !no;
     settings.lint = choice(args.lint, args.no_lint, settings.lint);

@@ -26,24 +26,20 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 
-/// One request and its consequences.
 pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
     pub(super) session: Session,
     pub(super) host: Host,
-    /// The model of the conversation.
     pub(super) line: ModelClient,
     reports: mpsc::Receiver<HostMessage>,
     signals: Signals,
     pub(super) out: Out,
-    /// The request, if it is shown and not sent.
     pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
     has_surveyed: bool,
     /// The number of printed entries of the transcript.
     printed: usize,
-    /// The model that answers.
     model: String,
     answer: StreamingAnswer,
     /// Whether two parts of an answer were joined inside an edit and may not fit.
@@ -52,14 +48,11 @@ pub(super) struct OneShot<'a> {
     has_failed: bool,
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
-    /// Details of questions about a write.
     asked: WriteQuestion,
-    /// A write whose commit is pending.
     uncommitted: Option<(Written, WriteSummary)>,
     outcome: OneShotOutcome,
 }
 
-/// The streaming answer.
 #[derive(Default)]
 struct StreamingAnswer {
     text: String,
@@ -86,7 +79,6 @@ struct OneShotOutcome {
     written: Written,
     /// Whether the last check of written files failed.
     check_failed: bool,
-    /// The signal that stopped the checks.
     stopped_by: Option<u8>,
 }
 
@@ -355,7 +347,6 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Prints new entries of the transcript.
     fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
         let entries = self.session.transcript().get(self.printed..).unwrap_or_default();
         let mut again = Vec::new();
@@ -378,7 +369,6 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Answers the first question of the session.
     fn answer_question(&mut self) -> Result<(), UserError> {
         let Some(question) = self.session.questions().first() else { return Ok(()) };
         let last = question.choices.last().map_or('n', |choice| choice.key);

@@ -63,7 +63,6 @@ impl Out {
         self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
-    /// Removes a countdown.
     pub(crate) fn end_countdown(&self) {
         self.attempt.store(0, Relaxed);
         if self.is_counting.swap(false, Relaxed) {
@@ -72,7 +71,6 @@ impl Out {
         }
     }
 
-    /// Text of the answer as it arrives.
     pub(crate) fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event(&TurnEvent::Text { text: text.to_owned() }) } else { print_exactly(text) }
     }
@@ -147,7 +145,6 @@ impl Out {
         self.event(&TurnEvent::Passages { passages: places.iter().map(passage).collect() })
     }
 
-    /// A command of a check has ended.
     pub(crate) fn check_ended(&self, command: &str, end: End, seconds: u64) -> Result<(), UserError> {
         let words = match end {
             End::Exit(code) => format!("exit code {code}"),
@@ -167,7 +164,6 @@ impl Out {
         if self.json { print_json(event) } else { Ok(()) }
     }
 
-    /// A request that is about to be sent.
     pub(crate) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
             complain(&format!(
@@ -187,7 +183,6 @@ impl Out {
         self.event(&TurnEvent::Done { written: written.paths.clone(), commit: written.commit.clone() })
     }
 
-    /// The result of a write.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
         let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
         let not_written = summary.not_written.iter().map(|hunks| NotWrittenEvent {
@@ -203,7 +198,6 @@ impl Out {
     }
 }
 
-/// The possible secrets in a request.
 fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
     let event = |secret: &PromptSecret| {
         let PromptSecret { title, line, kind, masked, .. } = secret;

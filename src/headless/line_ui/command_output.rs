@@ -5,7 +5,6 @@ use rhumb_workspace::process::LiveOutput;
 /// Last lines that are printed after the end of a command whose live output was incomplete.
 const MAX_TAIL_LINES: usize = 12;
 
-/// The printed output of the running commands.
 #[derive(Debug, Default)]
 pub(super) struct CommandOutput(Vec<PrintedRun>);
 
@@ -15,12 +14,10 @@ struct PrintedRun {
     lines: usize,
     /// The beginning of a line that has not ended.
     open_line: String,
-    /// Whether some output was skipped.
     skipped: bool,
 }
 
 impl CommandOutput {
-    /// The complete lines that are new.
     pub(super) fn new_lines(&mut self, run: u64, live: &LiveOutput) -> Vec<String> {
         if !self.0.iter().any(|printed| printed.run == run) {
             self.0.push(PrintedRun { run, lines: 0, open_line: String::new(), skipped: false });

@@ -14,12 +14,9 @@ use super::LineUi;
 use crate::host::HostMessage;
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, SIGQUIT, Signal, Signals};
 
-/// The text that the editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EditTarget {
-    /// The draft of a message.
     Draft(String),
-    /// The lines that a hunk adds.
     Hunk(HunkId),
 }
 

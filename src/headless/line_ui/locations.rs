@@ -42,7 +42,6 @@ pub(super) struct Locations {
 }
 
 impl LineUi {
-    /// Searches the repository.
     pub(super) fn search(&mut self, words: &str) -> Vec<Effect> {
         if words.trim().is_empty() {
             self.out.line("/search needs words, for example: /search where are retries decided");
@@ -57,7 +56,6 @@ impl LineUi {
         self.perform(effects);
     }
 
-    /// Skips the citations of the current transcript.
     pub(super) fn skip_citations(&mut self) {
         self.locations.printed_entry = self.session.transcript().len().checked_sub(1);
     }

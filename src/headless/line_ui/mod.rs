@@ -122,7 +122,6 @@ pub async fn run(start: LineUiStart, make_host: impl FnOnce(mpsc::Sender<HostMes
     Ok(code)
 }
 
-/// The line UI.
 struct LineUi {
     session: Session,
     host: Host,
@@ -135,7 +134,6 @@ struct LineUi {
     review: ReviewState,
     locations: Locations,
     commands: CommandQueue,
-    /// A message that was not sent.
     draft: Option<String>,
     /// The pending request for the editor.
     to_edit: Option<EditTarget>,
@@ -149,14 +147,12 @@ struct LineUi {
     has_changes: bool,
     /// The last error, for the exit code of a script.
     failed: Option<ErrorKind>,
-    /// The exit code, once the line UI ends.
     exit_code: Option<u8>,
 }
 
 /// Commands that have not run yet.
 #[derive(Debug, Default)]
 struct CommandQueue {
-    /// Commands that were loaded from a file.
     loaded: VecDeque<Command>,
     /// A command that waits until the next request is measured.
     waiting: Option<Command>,
@@ -169,9 +165,7 @@ struct LineUiEnvironment {
     terminal: Vec<(String, String)>,
     /// The root, in which the editor starts.
     folder: PathBuf,
-    /// The editor of the settings.
     editor: Option<String>,
-    /// The command line that resumes the session.
     resume_command: String,
 }
 
@@ -232,7 +226,6 @@ impl LineUi {
         ui
     }
 
-    /// Performs effects.
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let waiting = Waiting::from(&effect);
@@ -241,7 +234,6 @@ impl LineUi {
         }
     }
 
-    /// Handles a message of the host.
     fn handle(&mut self, message: HostMessage) {
         let response = match message {
             HostMessage::Response(_, response) => *response,
@@ -274,7 +266,6 @@ impl LineUi {
         }
     }
 
-    /// Handles input.
     fn input(&mut self, input: StdinLine) {
         self.has_changes = true;
         match input {
@@ -368,7 +359,6 @@ impl LineUi {
         matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
-    /// Prints the new part of the transcript.
     fn print_transcript(&mut self) {
         self.out.lines(self.transcript.new_lines(&self.session));
     }
@@ -422,7 +412,6 @@ impl LineUi {
         self.out.line("end of text");
     }
 
-    /// Appends a text to the draft.
     fn insert_into_draft(&mut self, text: &str) {
         let draft = match self.draft.take() {
             Some(draft) => format!("{draft} {text}"),

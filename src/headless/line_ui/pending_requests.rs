@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use rhumb_session::{ConnectEffect, Effect, FetchEffect, GitEffect, MentionEffect, PersistenceEffect, RequestId};
 
-/// The requests to the host that are not finished.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
     awaited: HashSet<RequestId>,
@@ -23,7 +22,6 @@ impl PendingRequests {
         self.measurement.is_none()
     }
 
-    /// Stops waiting for requests.
     pub(super) fn clear(&mut self) {
         self.awaited.clear();
     }
@@ -47,7 +45,6 @@ impl PendingRequests {
 /// The operation that waits for an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// The next line.
     NextLine,
     /// Commands about the next request.
     Measurement,

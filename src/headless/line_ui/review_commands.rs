@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use rhumb_edit::review::{CommentTarget, HunkId, Review, ReviewHunk};
 
-/// A row of the table.
 pub(super) struct ReviewCommandInfo {
     verb: Verb,
     /// The syntax, which begins with the name.
@@ -43,7 +42,6 @@ const fn row(verb: Verb, usage: &'static str, help: &'static str) -> ReviewComma
     ReviewCommandInfo { verb, usage, help }
 }
 
-/// Every command of a review.
 #[rustfmt::skip] // a table
 pub(super) const REVIEW_COMMANDS: &[ReviewCommandInfo] = &[
     row(Verb::Accept, "1,3-5", "accept these hunks"),
@@ -72,7 +70,6 @@ pub(super) const REVIEW_COMMANDS: &[ReviewCommandInfo] = &[
     row(Verb::Help, "help", "list these commands"),
 ];
 
-/// A command of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReviewCommand {
     Accept(Vec<HunkId>),

@@ -8,7 +8,6 @@ use rhumb_edit::review::{
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
 
-/// The contents of a review in one line.
 pub(super) fn summary(review: &Review) -> String {
     let hunks = review.counts().total();
     let mut parts = Vec::new();
@@ -43,7 +42,6 @@ pub(super) fn heading(review: &Review, id: HunkId) -> String {
     parts.join(", ")
 }
 
-/// Location and size of a change.
 fn change(file: &FileReview, hunk: &ReviewHunk) -> Vec<String> {
     let (base, proposed) = (&hunk.hunk.base, &hunk.hunk.proposed);
     match &file.change {

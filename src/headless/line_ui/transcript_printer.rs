@@ -7,7 +7,6 @@ use rhumb_session::{Answer, AnswerState, Entry, Level, Session, Transcript, Turn
 /// Tracks how far the transcript has been printed.
 #[derive(Default)]
 pub(super) struct TranscriptPrinter {
-    /// The ids of the printed entries.
     printed: Vec<u64>,
     /// The index of the answer that is being printed, and its lines.
     streaming: Option<(usize, AnswerLines)>,
@@ -21,7 +20,6 @@ pub(super) struct TranscriptPrinter {
     thinking_turn: u64,
     /// The message that was entered last. It is not printed again.
     typed: Option<String>,
-    /// Whether reasoning is printed.
     shows_reasoning: bool,
 }
 
@@ -183,7 +181,6 @@ fn id(entries: &Transcript, at: usize) -> Option<u64> {
     entries.versions().get(at).map(|version| version.id)
 }
 
-/// The answer of an entry, if it is still streaming.
 fn streaming_answer(entry: &Entry) -> Option<&Answer> {
     match entry {
         Entry::Answer(answer) if answer.state == AnswerState::Streaming => Some(answer),

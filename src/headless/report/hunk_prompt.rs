@@ -11,7 +11,6 @@ use rhumb_edit::{FileChange, Flag};
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{EditorSession, named_editor};
 
-/// An answer to the question about a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HunkAnswer {
     Accept,
@@ -27,7 +26,6 @@ enum HunkAnswer {
     Help,
 }
 
-/// The answers with their letters and help.
 #[rustfmt::skip] // a table
 const ANSWERS: [(HunkAnswer, &str, &str); 11] = [
     (HunkAnswer::Accept, "y", "accept this hunk"),
@@ -100,7 +98,6 @@ fn read_answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> 
     Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
-/// The step after an answer.
 enum Next {
     /// The question about this hunk; `None` ends the questions.
     Ask(Option<HunkId>),
@@ -108,14 +105,12 @@ enum Next {
     Quit,
 }
 
-/// The questions about a review.
 struct HunkPrompt<'a, R, W> {
     review: &'a mut Review,
     input: R,
     out: W,
     color: bool,
     edit: EditText<'a>,
-    /// The file of the hunk that was shown last.
     shown_file: Option<usize>,
 }
 

@@ -60,7 +60,6 @@ pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> St
     }
 }
 
-/// Whether an answer on the terminal is a yes.
 pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }

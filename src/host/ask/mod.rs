@@ -31,7 +31,6 @@ use rhumb_tokens::TokenCounter;
 const MIN_ANSWER_TOKENS: u32 = 256;
 /// Tolerance between our token count and the server's, as one part in this many. A longer answer is considered endless.
 const COUNT_TOLERANCE: usize = 8;
-/// Interval of the countdown before a retry.
 const COUNTDOWN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Composes the request, for a window of the given number of input tokens, or for that of the model.

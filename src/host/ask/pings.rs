@@ -51,7 +51,6 @@ fn ping(client: &ModelClient, prompt: &Prompt) -> Option<Request> {
     Some(Request { model: client.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
 }
 
-/// Sends a ping, and returns its token counts if it succeeded.
 async fn send_ping(client: &ModelClient, request: Request, cancel: &CancellationToken) -> Option<Usage> {
     let (sender, mut events) = mpsc::channel(16);
     let mut usage = None;

@@ -114,7 +114,6 @@ impl Host {
         self.compose_on_thread(Arc::new(next), limit, turn_model).await
     }
 
-    /// Composes the request on a thread that may block.
     async fn compose_on_thread(
         self,
         spec: Arc<RequestSpec>,
@@ -135,12 +134,10 @@ impl Host {
     }
 }
 
-/// The model of a turn, with its counter.
 #[derive(Clone)]
 struct TurnModel {
     client: ModelClient,
     counter: Arc<CachedCounter>,
-    /// Whether it is the main model.
     is_main: bool,
     /// Why it is not the requested model.
     note: Option<Failure>,

@@ -7,7 +7,6 @@ use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
 
-/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 /// Aliases of models that accept images, as examples in messages.
 const EXAMPLE_MODELS: [&str; 3] = ["sonnet", "gpt", "pro"];
@@ -39,14 +38,12 @@ pub(crate) fn image_refusal(bytes: &[u8], model: &Model) -> Option<String> {
     Some(format!("it has {width}×{height} pixels, and {} accepts at most {side} per side", model.name))
 }
 
-/// Models that accept images.
 fn example_models() -> String {
     let catalog = Catalog::bundled();
     let names: Vec<&str> = EXAMPLE_MODELS.into_iter().filter(|name| catalog.find(name).capabilities.images).collect();
     names.join(", ")
 }
 
-/// An image for the chat, if the model accepts it.
 pub(super) fn new_image(name: &str, media_type: &str, bytes: &[u8], model: &Model) -> Result<NewImage, Failure> {
     if let Some(reason) = image_refusal(bytes, model) {
         return Err(Failure { message: format!("{name} is not added: {reason}."), hint: hint(model) });

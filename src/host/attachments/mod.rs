@@ -14,12 +14,9 @@ use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, 
 
 pub(super) use images::image_refusal;
 
-/// Cancels running fetches.
 #[derive(Default)]
 pub(super) struct FetchControl {
-    /// Cancels the page.
     page: Mutex<CancellationToken>,
-    /// Ends or cancels the recording.
     recording: Mutex<dictation::RecordingControl>,
 }
 

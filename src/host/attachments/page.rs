@@ -13,15 +13,12 @@ use rhumb_web::{Fetched, Image, Limits, NonPublicHost, Page, WebError, fetch_pag
 const WINDOW_SHARE: usize = 4;
 const MAX_PAGE_TOKENS: usize = 16_384;
 const MIN_PAGE_TOKENS: usize = 1_024;
-/// Maximum width of a title in columns.
 const MAX_TITLE_COLUMNS: usize = 100;
-/// Maximum width of an address in columns.
 const MAX_ADDRESS_COLUMNS: usize = 200;
 /// Number of bytes between progress messages.
 const PROGRESS_STEP: usize = 50_000;
 
 impl Host {
-    /// Fetches a page or image for the conversation.
     pub(super) async fn page(&self, number: u64, url: &str, allowed: &[NonPublicHost]) -> FetchResponse {
         match self.fetch_page(number, url, allowed).await {
             Ok(Fetched::Page(page)) => FetchResponse::Page { number, result: self.share(page).await },
@@ -66,7 +63,6 @@ impl Host {
         fetch_page(&url, allowed, Limits::default(), &progress).await
     }
 
-    /// The page for the model.
     async fn share(&self, page: Page) -> Result<SharedPage, Failure> {
         let host = self.clone();
         let shared = tokio::task::spawn_blocking(move || caught(|| host.shared_page(&page))).await;

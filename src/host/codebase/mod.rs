@@ -26,7 +26,6 @@ pub use search_model::{Assistant, is_enabled};
 
 /// Number of hits of a search, before they are fitted to their budget.
 const HITS: usize = 40;
-/// Number of hits of a search by the model.
 const MODEL_SEARCH_HITS: usize = 8;
 /// How often to check whether the survey ended without a result.
 const POLL: Duration = Duration::from_millis(200);
@@ -70,7 +69,6 @@ pub async fn find_passages(
     FoundPassages { notes: without_duplicates([notes, found.notes].concat()), ..found }
 }
 
-/// The passages that a model requested, if it may have them.
 async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) -> FoundPassages {
     let (mut notes, mut found) = (Vec::new(), Vec::new());
     for want in wants {
@@ -113,7 +111,6 @@ fn without_duplicates(notes: Vec<Failure>) -> Vec<Failure> {
     once
 }
 
-/// Runs `work` on a thread that may block.
 async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(move || caught(work)).await;
     // Fails only when the program ends.

@@ -102,7 +102,6 @@ impl PassageSource {
         cut.map_or(place, |passage| passage.location)
     }
 
-    /// Passages as they are written into a request.
     pub(super) fn written(&self, places: &[ChunkLocation]) -> String {
         let passages = current_passages(&self.root, &self.survey.graph, places, &|_| false);
         passages.iter().map(ContextChunk::written).collect()
@@ -282,7 +281,6 @@ fn anchor(entry: &IndexedDefinition<'_>) -> Anchor {
     Anchor { symbol: entry.name().to_owned(), container, line, end_line: entry.end_line().max(line) }
 }
 
-/// A question shortened to one line.
 fn shortened(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(MAX_NOTICE_CHARS).collect();

@@ -18,7 +18,6 @@ use rhumb_llm::{Message, Request, Role};
 use rhumb_session::{Failure, SearchStep};
 use rhumb_tokens::TokenCounter as _;
 
-/// Maximum time for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Expected maximum output of a step in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
@@ -40,14 +39,12 @@ pub struct Assistant<'a> {
     pub allowance: Option<Dollars>,
 }
 
-/// The help with one search.
 pub(super) struct SearchHelp<'a> {
     assistant: Assistant<'a>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<SearchEvent>,
     /// Whether the model failed. It is not used again during this search.
     is_off: bool,
-    /// Notes about failed steps.
     pub(super) notes: Vec<Failure>,
 }
 
@@ -58,7 +55,6 @@ impl<'a> Assistant<'a> {
 }
 
 impl SearchHelp<'_> {
-    /// Adds the search hints of the model.
     pub(super) async fn plan(&mut self, question: &mut Question) {
         if !self.settings().planning {
             return;

@@ -38,7 +38,6 @@ pub(super) struct Commits {
     flush: Mutex<CancellationToken>,
     /// The newest write in the journal at the last message of the user.
     since: AtomicU64,
-    /// Whether the note about jj was shown.
     reported_jj: AtomicBool,
 }
 
@@ -153,7 +152,6 @@ impl Host {
         (Response::Wrote(with_commit(written, committed)), None)
     }
 
-    /// Asks for the messages, and makes the commits.
     async fn commit_with_message(
         &self,
         pending: PendingCommits,
@@ -310,7 +308,6 @@ fn untracked_note(paths: &[String]) -> Failure {
     Failure { message: format!("{} {stay}.", name_some(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
-/// The result of a commit that panicked.
 fn panicked(failure: Failure) -> Committed {
     Committed { notes: vec![failure], ..Committed::default() }
 }

@@ -17,7 +17,6 @@ pub struct PendingCommits {
     root: Root,
     /// The user's own changes, which are committed first.
     own: Option<CommitDraft>,
-    /// The accepted changes, or those of `/commit`.
     accepted: Option<CommitDraft>,
     /// Whether a model wrote the accepted changes.
     by_model: bool,
@@ -56,7 +55,6 @@ pub struct CommitMessages {
 }
 
 impl PendingCommits {
-    /// No commits in `root`.
     pub(crate) fn new(root: &Root) -> Self {
         Self {
             root: root.clone(),
@@ -76,14 +74,12 @@ impl PendingCommits {
         self
     }
 
-    /// Adds the commit of accepted changes.
     pub(crate) fn with_accepted(mut self, prepared: PreparedCommit, fallback: &str, request: &str) -> Self {
         self.by_model = true;
         self.accepted = Some(CommitDraft { prepared, fallback: fallback.to_owned(), request: request.to_owned() });
         self
     }
 
-    /// Adds the commit of `/commit`.
     pub(super) fn with_users(mut self, prepared: PreparedCommit, fallback: String) -> Self {
         self.accepted = Some(CommitDraft { prepared, fallback, request: String::new() });
         self
@@ -202,7 +198,6 @@ pub(crate) fn not_committed(error: &GitError) -> Failure {
     Failure { message: format!("Not committed: {}.", error_text.trim_end_matches('.')), hint: error.hint() }
 }
 
-/// Notes about a commit that was made.
 pub(crate) fn commit_note(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
     if !commit.ignored.is_empty() {

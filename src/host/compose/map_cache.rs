@@ -39,7 +39,6 @@ impl MapKey {
     }
 }
 
-/// Whether a map contains the top-ranked files of another.
 fn contains_top_files(old: &RepoMap, new: &RepoMap) -> bool {
     let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
     new.files.iter().take(TOP_FILES).all(|file| named.contains(&*file.path))

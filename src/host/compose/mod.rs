@@ -118,7 +118,6 @@ fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> S
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The contents of the chat files.
 #[derive(Default)]
 struct ChatContents {
     files: Vec<ContextFile>,

@@ -146,7 +146,6 @@ impl RequestEnv {
         }
     }
 
-    /// The edit format of the model.
     fn edit_format(&self, spec: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
         let edit_format = spec.overrides.edit_format.apply(self.settings.edit_format);

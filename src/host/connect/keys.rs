@@ -80,7 +80,6 @@ impl Host {
 struct CheckedKey {
     /// The models that the server lists; empty if it has no list.
     models: Vec<String>,
-    /// A note if the key could not be checked.
     note: Option<Failure>,
 }
 

@@ -118,7 +118,6 @@ fn resolved(env: &RequestEnv, name: &str) -> String {
     if settings.base_url.is_some() { settings.model_named(name) } else { catalog.resolve(name) }
 }
 
-/// The note about a model that is in no table.
 pub(super) fn unknown_note(model: &Model) -> (String, String) {
     let Model { name, window, .. } = model;
     (
@@ -129,7 +128,6 @@ pub(super) fn unknown_note(model: &Model) -> (String, String) {
 }
 
 impl Host {
-    /// Uses another model from now on.
     pub(crate) fn use_model(self, model: String) {
         self.blocking(EffectKind::UseModel.failed(), move |host| {
             // A server that was found on this machine stays connected, whatever the name of the model.

@@ -149,7 +149,6 @@ async fn pass(
     Ok(indexed)
 }
 
-/// The stored vectors of these texts.
 fn known_rows(
     store: &mut VectorStore,
     identity: &str,
@@ -192,7 +191,6 @@ async fn embed_missing(
     Ok(missing.len())
 }
 
-/// A file with its texts.
 struct FileTexts {
     path: Arc<str>,
     stamp: u64,
@@ -200,7 +198,6 @@ struct FileTexts {
 }
 
 enum Texts {
-    /// Unchanged, with their vectors.
     Known(Vec<(Hit, QuantizedVector)>),
     /// Read again.
     Cut(Vec<EmbeddingText>),
@@ -247,7 +244,6 @@ pub struct PassageVectors {
     /// The identity of the model.
     pub identity: String,
     vectors: VectorIndex,
-    /// The passages, by row.
     hits: Vec<Hit>,
     /// The files in path order.
     files: Vec<FileRows>,

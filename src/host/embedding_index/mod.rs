@@ -28,13 +28,11 @@ use rhumb_llm::models::{Catalog, Tokens};
 use rhumb_session::{EffectKind, Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
-/// The state of the index.
 #[derive(Default)]
 pub(super) struct Indexing {
     /// The embedder, once it was opened.
     embedder: Mutex<Option<Arc<dyn Embedder>>>,
     vectors: Mutex<Option<Arc<PassageVectors>>>,
-    /// The control of the running build.
     running: Mutex<Option<IndexControl>>,
     /// Whether to build again, because files changed during the build.
     again: AtomicBool,
@@ -195,7 +193,6 @@ impl Host {
         Ok(Some(IndexResponse::Ready { texts, embedded, note }))
     }
 
-    /// The status of the index as text.
     fn index_page(&self) -> Response {
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read.".into();
@@ -334,14 +331,12 @@ impl IndexControl {
         self.paused.send_replace(pause);
     }
 
-    /// Waits while the build is paused.
     async fn wait_while_paused(&self) -> Result<(), IndexError> {
         let mut paused = self.paused.subscribe();
         // Cannot fail, because the sender is alive.
         self.unless_cancelled(async { drop(paused.wait_for(|paused| !paused).await) }).await
     }
 
-    /// The result of `work`, unless the build is cancelled before.
     async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, IndexError> {
         tokio::select! {
             biased;
@@ -414,7 +409,6 @@ impl IndexError {
         }
     }
 
-    /// The error as a failure for the user.
     pub(crate) fn failure(&self) -> Failure {
         Failure { message: format!("{}.", self.to_string().trim_end_matches('.')), hint: self.hint() }
     }

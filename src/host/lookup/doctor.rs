@@ -168,7 +168,6 @@ fn repository(root: &Root) -> Check {
     }
 }
 
-/// The first line of a program's output.
 fn first_output_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -213,7 +212,6 @@ fn is_on_path(program: &str) -> bool {
     Path::new(program).is_file() || std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// The source of the key of each provider.
 fn keys(settings: &Settings) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut missing = Vec::new();

@@ -149,7 +149,6 @@ impl Host {
         rows
     }
 
-    /// The message about a model that was chosen for a role.
     fn model_message(&self, role: ModelRole, name: &str) -> LookupResponse {
         let message = |level, text: String, hint: String| LookupResponse::Status { level, text, hint };
         let env = &self.shared.env;

@@ -51,27 +51,22 @@ pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
 pub(super) struct ChunkRecords {
     pub(super) files: Vec<FileRecord>,
     pub(super) builder: SegmentBuilder,
-    /// The keys of the new records.
     pub(super) keys: Vec<ContentKey>,
     pub(super) times: ThreadTimes,
     pub(super) read: usize,
 }
 
-/// The record of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileRecord {
     /// None: the file has no readable text.
     Nothing,
-    /// A known record.
     Known(RecordId),
-    /// A new record of this chunk.
     New(u32),
     /// None: the file was skipped.
     Unread,
 }
 
 impl ChunkRecords {
-    /// Finds or makes the record of a file.
     pub(super) fn add(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
         let found = match known.unchanged(entry) {
             Some(record) => record.map_or(FileRecord::Nothing, FileRecord::Known),
@@ -80,7 +75,6 @@ impl ChunkRecords {
         self.files.push(found);
     }
 
-    /// Skips a file.
     pub(super) fn skip(&mut self) {
         self.files.push(FileRecord::Unread);
     }

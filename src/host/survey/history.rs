@@ -48,7 +48,6 @@ fn commit_history(history: &History) -> git::CommitHistory {
     git::CommitHistory { head: history.head.clone(), commits: history.commits.iter().map(commit).collect() }
 }
 
-/// A history in the form of the map.
 fn map_history(history: git::CommitHistory) -> History {
     let commit = |git::PastCommit { id, subject, paths, compared }| PastCommit { id, subject, paths, compared };
     History { head: history.head, commits: history.commits.into_iter().map(commit).collect() }

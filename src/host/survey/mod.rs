@@ -68,11 +68,9 @@ pub struct Survey {
     /// The durations of the phases.
     pub ms: SurveyTimes,
     segments: Vec<StoredSegment>,
-    /// The files for the next survey.
     known: Vec<KnownFile>,
     /// Whether the index must be stored.
     unsaved: bool,
-    /// Whether the history must be stored.
     new_history: bool,
 }
 

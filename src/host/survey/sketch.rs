@@ -19,7 +19,6 @@ const MIN_SKETCHED_BYTES: u64 = 2 << 20;
 /// Maximum number of bytes that are read for a sketch, to limit its time.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A sketch, with its records.
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     pub(super) segment: Arc<Segment>,

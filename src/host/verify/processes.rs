@@ -41,12 +41,10 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long the end of the program waits for them. Longer than the grace period of a command.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The running jobs of commands.
 #[derive(Debug, Default)]
 pub(crate) struct RunningJobs {
     running: Mutex<BTreeMap<u64, StopHandle>>,
     runs: AtomicU64,
-    /// Programs that were already reported as missing.
     reported_missing: Mutex<BTreeSet<String>>,
 }
 
@@ -95,7 +93,6 @@ fn masks(env: &RequestEnv) -> SecretMask {
     SecretMask::new(env.settings.keys.variables().map(|(name, key)| (name, key.expose_secret())))
 }
 
-/// Notes about a command that ended.
 pub(super) fn notes_of(line: &str, ended: &CommandOutcome) -> Vec<Failure> {
     let mut notes = Vec::new();
     if ended.left_running {
@@ -199,7 +196,6 @@ impl Host {
         check(&mut context, request)
     }
 
-    /// Sends the progress of the commands of a job.
     fn event_sender(&self, job: u64) -> impl FnMut(CommandEvent<'_>) {
         let mut run = 0;
         move |event| {
@@ -228,7 +224,6 @@ impl Host {
 /// Maximum length of a short command name, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
-/// The beginning of a command on one line.
 fn short_name(command: &str) -> String {
     let first: String = command.lines().next().unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
     if first == command { first } else { format!("{first} …") }

@@ -42,7 +42,6 @@ fn commit_note(commit: &InterruptedCommit) -> Failure {
     }
 }
 
-/// The note about an interrupted write.
 pub(super) fn recovery_note(write: &Recovered) -> Failure {
     let location = write.other_root.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
     let (what, hint) = outcome(write);
@@ -119,7 +118,6 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
     }
 }
 
-/// The files, if known, with a reason.
 fn with_reason(files: &str, reason: &str) -> String {
     if files.is_empty() { reason.to_owned() } else { format!("{files} ({reason})") }
 }

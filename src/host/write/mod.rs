@@ -149,7 +149,6 @@ fn open_in_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
     })
 }
 
-/// A note about files that had hard links.
 fn hard_link_note(files: &[WrittenFile]) -> Option<Failure> {
     let linked: Vec<&str> =
         files.iter().filter(|file| file.had_hard_links).map(|file| file.stored_at.as_str()).collect();

@@ -45,7 +45,6 @@ fn repository(place: &Path) -> PathBuf {
     top
 }
 
-/// The expected result of a write.
 enum Expect {
     /// It is committed on HEAD.
     Commit,
@@ -130,7 +129,6 @@ fn widowed(place: &Path) -> (PathBuf, &'static str) {
     at
 }
 
-/// A repository with attributes of `a`.
 fn attributed(place: &Path, attributes: &str) -> (PathBuf, &'static str) {
     let top = repository(place);
     put(&top, ".gitattributes", &format!("a {attributes}\n"));

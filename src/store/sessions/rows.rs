@@ -182,7 +182,6 @@ impl SessionStore {
     }
 }
 
-/// Writes changes of a session. Returns whether it exists.
 fn write(transaction: &Transaction<'_>, number: i64, change: &SessionChange) -> rusqlite::Result<bool> {
     let row = "UPDATE sessions SET name = coalesce(?2, name), opening = coalesce(?3, opening), messages = ?4, \
                changed = ?5 WHERE number = ?1";

@@ -296,7 +296,6 @@ impl VectorStore {
     }
 }
 
-/// A counting column.
 fn length(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<usize> {
     row.get::<_, i64>(column).map(|number| usize::try_from(number).unwrap_or(0))
 }

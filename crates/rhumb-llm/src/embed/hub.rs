@@ -20,13 +20,11 @@ use crate::endpoint::{is_loopback, parse_url, redact};
 use crate::error::LlmError;
 use crate::sanitize::{KeyMask, sanitize};
 
-/// The files of a model.
 const FILES: [&str; 3] = ["tokenizer.json", "model.safetensors", "config.json"];
 /// Maximum size in bytes of a file. The largest of such models has half a gigabyte.
 const MAX_FILE_BYTES: u64 = 2 << 30;
 /// Maximum size in bytes of the hub's description of a model.
 const MAX_METADATA_BYTES: usize = 4 << 20;
-/// Timeout of the connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);

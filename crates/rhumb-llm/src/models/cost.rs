@@ -106,7 +106,6 @@ impl Dollars {
         Self((dollars * PICO).round() as u64)
     }
 
-    /// The price of `tokens` tokens.
     fn for_tokens(tokens: u64, per_million: f64) -> Self {
         Self(Self::new(per_million / 1e6).0.saturating_mul(tokens))
     }

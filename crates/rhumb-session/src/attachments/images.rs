@@ -3,9 +3,7 @@
 use crate::{Clipboard, Effect, Failure, FetchEffect, Level, Notice, Session};
 use rhumb_llm::Image;
 
-/// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
-/// Maximum length of a path in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 
 /// An image for the chat.

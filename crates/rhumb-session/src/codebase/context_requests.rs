@@ -88,7 +88,6 @@ impl Session {
         Some(Vec::new())
     }
 
-    /// Handles the answer of the user to a context request.
     pub(crate) fn answer_context_request(
         &mut self,
         key: char,

@@ -29,12 +29,10 @@ pub struct Codebase {
 }
 
 impl Codebase {
-    /// Begins another question.
     pub(super) fn begin(&mut self) {
         self.rounds = 0;
     }
 
-    /// Resumes a conversation with these chunks.
     pub(super) fn resume(&mut self, locations: Vec<ChunkLocation>) {
         *self = Self { locations: Arc::new(locations), ..Self::default() };
     }
@@ -249,7 +247,6 @@ impl Session {
         if is_round { self.ask_with_found(&found) } else { self.advance_turn() }
     }
 
-    /// Executes `/passages`.
     pub(crate) fn passage_command(&mut self, command: PassageCommand) -> Vec<Effect> {
         if self.codebase.locations.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";

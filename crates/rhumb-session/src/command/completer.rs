@@ -57,7 +57,6 @@ pub struct Completer {
     paths: Arc<Vec<String>>,
     folders: Vec<String>,
     map: Option<Arc<RepoMap>>,
-    /// The rank of each path in the map.
     path_ranks: Vec<u32>,
     graph: Option<Arc<TagGraph>>,
     /// The rank in the map of each file of the graph.
@@ -84,7 +83,6 @@ impl LastMatches {
     }
 }
 
-/// A label and its description.
 type Labelled = (String, String);
 
 /// The match of a name, its rank in the map or its list, and its position. Sorts in the order in which completions are shown.
@@ -288,7 +286,6 @@ fn matched(typed: &str, items: &[Labelled], name: NamePart, put: impl Fn(&str) -
     best_of(typed, items, MAX_COMPLETIONS, name, put)
 }
 
-/// The best `max` matching items.
 fn best_of(
     typed: &str,
     items: &[Labelled],
@@ -337,7 +334,6 @@ fn commands(typed: &str, session: &Session, extra: &[ExtraCommand<'_>]) -> Vec<C
     found
 }
 
-/// The possible values of an argument.
 fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Labelled> {
     let words = |words: &[&str]| words.iter().map(|word| ((*word).to_owned(), String::new())).collect();
     match takes {

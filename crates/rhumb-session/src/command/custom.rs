@@ -44,7 +44,6 @@ pub struct CustomCommands {
     pub commands: Vec<CommandFile>,
     /// Problems with files, each with a hint.
     pub problems: Vec<(String, String)>,
-    /// Problems that were reported.
     reported: BTreeSet<String>,
     /// Texts of the repository's commands that the user has seen.
     seen: BTreeSet<String>,
@@ -210,10 +209,8 @@ fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The placeholder for all arguments.
 const ALL: &str = "$ARGUMENTS";
 
-/// Whether the text has placeholders.
 fn uses_arguments(body: &str) -> bool {
     pieces(body).iter().any(|piece| !matches!(piece, Piece::Text(_)))
 }

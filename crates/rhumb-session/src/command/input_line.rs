@@ -79,7 +79,6 @@ impl Session {
         }
     }
 
-    /// Whether the model with this name is connected.
     fn is_connected_to(&self, name: &str) -> bool {
         let is_named = |model: &str| model == name || name.ends_with(&format!("/{model}"));
         matches!(self.model.connection(), Connection::Remote { model, .. } if is_named(model))

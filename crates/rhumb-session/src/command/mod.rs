@@ -33,7 +33,6 @@ pub struct CommandInfo {
     pub example: &'static str,
     /// The group in the help.
     pub group: Group,
-    /// Parses the arguments.
     parse: fn(&Arguments<'_>) -> Result<Command, CommandError>,
 }
 
@@ -352,7 +351,6 @@ impl Arguments<'_> {
     }
 }
 
-/// The arguments of `/index`.
 const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
 
 fn index_command(word: &str) -> Option<IndexEffect> {

@@ -124,7 +124,6 @@ fn without_end<'t>(text: &'t str, mark: &str, any_case: bool) -> Option<&'t str>
     (fits && is_word).then(|| before.trim_end_matches([' ', '\t', ',', ':', '-', '—', '.']))
 }
 
-/// The text after `mark`, if it begins with `mark`.
 fn without_start<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
     let (start, after) = text.split_at_checked(mark.len())?;
     start.eq_ignore_ascii_case(mark).then(|| after.trim_start_matches([' ', '\t', ':', ',', '-']))

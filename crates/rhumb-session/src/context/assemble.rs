@@ -89,7 +89,6 @@ pub struct ContextInputs<'a> {
 /// The sections that are left out of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cuts {
-    /// The reminder.
     pub(super) reminder: bool,
     /// The number of passages that are kept; `None` for all.
     pub(super) passages: Option<usize>,
@@ -133,7 +132,6 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
 /// The kind, title and text of a section.
 type Part<'t> = (SectionKind, &'t str, String);
 
-/// A request that is being assembled.
 struct Assembler<'a> {
     inputs: &'a ContextInputs<'a>,
     counter: &'a dyn TokenCounter,
@@ -165,7 +163,6 @@ impl Assembler<'_> {
         lines.for_each(|(secret, found)| secret.line = Some(found.line));
     }
 
-    /// Adds a section to the next message.
     fn section(&mut self, kind: SectionKind, title: &str, role: Role, tokens: usize, text: String) {
         let (title, message) = (title.to_owned(), self.prompt.messages.len());
         self.prompt.sections.push(Section { kind, title, role, message, tokens, text, cached: false });
@@ -346,7 +343,6 @@ impl Assembler<'_> {
     }
 }
 
-/// A file as it is sent.
 struct SentFile<'a> {
     file: &'a ContextFile,
     fence: String,

@@ -19,13 +19,11 @@ const MAX_CHANGE_TOKENS: usize = 16_384;
 /// Maximum share of the request in the budget.
 const REQUEST_DIVISOR: usize = 4;
 
-/// Tokens for the overhead of messages.
 const OVERHEAD_TOKENS: usize = 64;
 
 /// Minimum budget of a change in tokens; with less no request is made.
 const MIN_CHANGE_TOKENS: usize = 64;
 
-/// The mark of a part that was left out.
 const CUT_MARK: &str = "[… the rest is left out]\n";
 
 /// The inputs of a request for a commit message.
@@ -265,7 +263,6 @@ fn named_subject(files: &[ChangedFile<'_>]) -> Option<String> {
     }
 }
 
-/// The subject for one modified file.
 fn change_of(file: &ChangedFile<'_>) -> Option<String> {
     let symbols = Symbols::of(file);
     let (verb, of, names) = match (symbols.changed.is_empty(), symbols.added.is_empty(), symbols.removed.is_empty()) {
@@ -400,7 +397,6 @@ impl Symbols {
     }
 }
 
-/// Whether the name of a symbol of that kind is informative.
 fn is_named(kind: SymbolKind) -> bool {
     use SymbolKind as Kind;
     !matches!(kind, Kind::Field | Kind::Key | Kind::Section | Kind::Selector | Kind::Module)

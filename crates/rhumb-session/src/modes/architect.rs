@@ -52,7 +52,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to the question about a plan.
     pub(crate) fn answer_plan(&mut self, key: char, question: Question, plan: Plan) -> Vec<Effect> {
         match key {
             'y' if self.reject_if_answering() => {
@@ -86,7 +85,6 @@ impl Session {
         }
     }
 
-    /// Sends a plan from the input.
     pub(crate) fn send_plan(&mut self, plan: Plan, text: &str) -> (bool, Vec<Effect>) {
         if !self.may_send(text) {
             return (false, Vec::new());
@@ -119,7 +117,6 @@ impl Session {
         })
     }
 
-    /// The plan of the last message of the user, if it was one.
     pub(super) fn last_plan(&self) -> Option<String> {
         self.plan_at(self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?)
     }

@@ -19,9 +19,7 @@ const LIST_AGAIN: &str = "You see the files that you named in full now. Write th
 /// The search for the files that a task needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileSearch {
-    /// The task.
     message: String,
-    /// The files that the last answer named.
     named: Vec<String>,
     /// Answers so far.
     round: usize,
@@ -103,7 +101,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to the question about the files that a task needs.
     pub(crate) fn answer_needed(
         &mut self,
         key: char,

@@ -74,7 +74,6 @@ impl Modes {
         self.search = (mode == Mode::Context).then(|| FileSearch::new(message));
     }
 
-    /// Ends the file search.
     pub(crate) fn end_search(&mut self) {
         self.search = None;
     }
@@ -132,7 +131,6 @@ impl Session {
         self.questions.withdraw(Subject::is_about_answer);
     }
 
-    /// Adapts a request to a mode.
     pub(super) fn apply_mode(&self, mut spec: RequestSpec, mode: Mode) -> RequestSpec {
         spec.mode = mode;
         match mode {
@@ -157,7 +155,6 @@ impl Session {
         spec
     }
 
-    /// The mode of the last message of the user.
     pub(super) fn last_mode(&self) -> Mode {
         let last = self.transcript.iter().rev().find_map(|entry| match entry {
             Entry::User { mode, .. } => Some(*mode),
@@ -178,7 +175,6 @@ impl Session {
         spec
     }
 
-    /// Handles a complete answer.
     pub(super) fn answer_completed(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         if !turn.mode.edits() && !turn.edits.is_empty() {
             let text = format!("The answer contains edits, but {} mode proposes none.", turn.mode);
@@ -203,7 +199,6 @@ impl Session {
     }
 }
 
-/// A description of a mode, to be shown after its name.
 fn description(mode: Mode) -> &'static str {
     match mode {
         Mode::Code => "messages ask for changes",

@@ -159,10 +159,8 @@ pub struct Persistence {
     pub earlier: Vec<SessionLine>,
     /// The status message about unfinished work in the last session.
     unfinished: Option<Entry>,
-    /// Whether changes are saved.
     is_on: bool,
     saved: saved::SavedState,
-    /// Inputs that are not saved yet.
     new_inputs: Vec<String>,
 }
 
@@ -202,7 +200,6 @@ impl Session {
         self.persistence.name = name;
     }
 
-    /// Handles the response to a [`PersistenceEffect`].
     pub(super) fn persisted(&mut self, response: PersistenceResponse) -> Vec<Effect> {
         match response {
             PersistenceResponse::Opened(inputs) => {
@@ -267,7 +264,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to a question about sessions.
     pub(super) fn answer_persistence(&mut self, question: PersistenceQuestion, key: char) -> Vec<Effect> {
         match question {
             PersistenceQuestion::Fork(number) if key == 'f' => {

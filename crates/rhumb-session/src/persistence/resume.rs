@@ -7,7 +7,6 @@ use crate::{
     SessionSelector,
 };
 
-/// Maximum number of messages in a preview.
 const MAX_PREVIEW_MESSAGES: usize = 12;
 /// Maximum length of each message in a preview, in characters.
 const MAX_PREVIEW_CHARS: usize = 600;

@@ -366,7 +366,6 @@ impl SavedSession {
     }
 }
 
-/// The stored form of a review.
 #[derive(Serialize, Deserialize)]
 struct StoredReview {
     request: String,

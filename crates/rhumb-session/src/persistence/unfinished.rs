@@ -65,7 +65,6 @@ impl Session {
         }
     }
 
-    /// Reports the unfinished work of an earlier session.
     pub(super) fn report_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
         let text = format!("The last session ({number}) has {}.", unfinished.words());
         let message = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");

@@ -241,7 +241,6 @@ pub(super) enum Purpose {
     Verify(Verification),
 }
 
-/// A running job.
 #[derive(Debug)]
 struct Job {
     number: u64,
@@ -267,7 +266,6 @@ pub struct Processes {
     pub max_rounds: usize,
     /// The failed check that the user shared last: the next request is about it.
     pub(super) shared_check: Option<RepeatedCheck>,
-    /// The files that were written in this session.
     pub(super) written: Vec<String>,
     /// The files that one request writes, with their texts before the request.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
@@ -391,7 +389,6 @@ impl Session {
         self.processes.logs.drain(..surplus);
     }
 
-    /// Updates the card of a run from its log.
     fn update_card(&mut self, run: u64) {
         let Some(log) = self.processes.logs.iter().find(|log| log.run == run) else { return };
         // A resumed session has cards of earlier runs with the same numbers. None of them is running.

@@ -122,9 +122,7 @@ pub struct Commits {
     pub(super) own_changes: OwnChanges,
     /// Whether writes are not committed.
     pub off: bool,
-    /// The choice for the current write.
     pub(super) choice: CommitChoice,
-    /// The consent for the current write.
     pub(super) consent: WriteConsent,
     /// Whether the user agreed to all writes of the session without a record.
     pub(super) always_unrecorded: bool,
@@ -142,7 +140,6 @@ impl Session {
         }
     }
 
-    /// Handles a response of git.
     pub(crate) fn git(&mut self, response: GitResponse) -> Vec<Effect> {
         match response {
             GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),

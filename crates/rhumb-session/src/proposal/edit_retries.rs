@@ -23,7 +23,6 @@ pub(crate) struct EditRetries {
     is_closed: bool,
     /// Whether the last answer may be followed by a retry: a retry without edits ends the retries.
     may_continue: bool,
-    /// The outcomes before the last retry.
     last_outcomes: Vec<Outcome>,
     /// Refused edits that the next answer does not correct.
     other_refused: Vec<Outcome>,
@@ -182,7 +181,6 @@ impl Session {
         vec![Effect::Ask(Box::new(spec))]
     }
 
-    /// The request for one more round of the same request, with this message.
     pub(crate) fn round_spec(&self, number: u64, message: String) -> RequestSpec {
         let mut spec = RequestSpec { draft: message, ..self.request_spec(number) };
         // The files have the same text as before the request, so they come before all messages about it.

@@ -45,7 +45,6 @@ impl<T> DerefMut for Tracked<T> {
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     review: Tracked<Review>,
-    /// The number of proposals so far.
     count: usize,
     /// The number of replies whose edits are being located.
     locating: usize,
@@ -121,7 +120,6 @@ impl Proposals {
         &self.commits
     }
 
-    /// Sets whether writes are committed.
     pub(crate) fn set_commits(&mut self, on: bool) {
         self.commits.off = !on;
     }

@@ -132,7 +132,6 @@ impl Session {
         self.report(Level::Info, text, "");
     }
 
-    /// Handles a completed write.
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;

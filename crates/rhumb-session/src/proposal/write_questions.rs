@@ -132,7 +132,6 @@ impl Session {
         Vec::new()
     }
 
-    /// Handles the answer to the question about the journal.
     pub(crate) fn answer_unrecorded(&mut self, key: char) -> Vec<Effect> {
         if key == 'n' {
             self.proposals.commits.choice = CommitChoice::BySetting;

@@ -55,7 +55,6 @@ impl Session {
         vec![Effect::WatchComments(true)]
     }
 
-    /// Handles the result of turning the watch on.
     pub(crate) fn handle_watch_result(&mut self, result: Result<(), Failure>) {
         match result {
             Ok(()) if self.comment_watch.is_on => {
@@ -96,7 +95,6 @@ impl Session {
         effects
     }
 
-    /// Adds a file with comments to the chat.
     fn add_commented(&mut self, path: &str) -> Vec<Effect> {
         if self.chat_files.files().iter().any(|file| file.path == path && !file.read_only) {
             return Vec::new();

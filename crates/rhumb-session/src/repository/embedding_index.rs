@@ -119,7 +119,6 @@ impl IndexState {
 }
 
 impl Session {
-    /// Runs `/index`.
     pub(crate) fn index_command(&mut self, command: IndexEffect) -> Vec<Effect> {
         let state = &self.repository.index;
         let refusal = match command {
@@ -144,7 +143,6 @@ impl Session {
         Vec::new()
     }
 
-    /// Handles the response to an [`IndexEffect`].
     pub(crate) fn handle_index(&mut self, response: IndexResponse) {
         match response {
             IndexResponse::Progress { done, total } => {

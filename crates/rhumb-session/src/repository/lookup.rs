@@ -267,7 +267,6 @@ pub struct Lookups {
 const MAX_REPORTED_ERRORS: usize = 5;
 
 impl Session {
-    /// Handles the response to a [`LookupEffect`].
     pub(crate) fn handle_lookup(&mut self, response: LookupResponse) -> Vec<Effect> {
         match response {
             LookupResponse::Models { rows, choose } => {
@@ -333,7 +332,6 @@ impl Session {
         vec![Effect::Lookup(LookupEffect::SaveSetting(name, value))]
     }
 
-    /// Lets the user choose a model for a role.
     pub(crate) fn choose_model(&self, role: ModelRole, query: String) -> Vec<Effect> {
         vec![Effect::Lookup(LookupEffect::Models { choose: Some((role, query)) })]
     }

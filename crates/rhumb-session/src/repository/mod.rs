@@ -20,14 +20,12 @@ pub(crate) struct Repository {
     symbols: Option<Arc<TagGraph>>,
     /// The paths of all files, sorted.
     paths: Arc<Vec<String>>,
-    /// Whether `paths` is known.
     is_listed: bool,
     survey: SurveyState,
     /// Whether the user stopped the indexing, which still runs.
     is_stopping: bool,
     /// The files that the running survey left out.
     unread: UnreadFiles,
-    /// The branch.
     head: String,
     index: IndexState,
     /// Whether a status message has reported that the embedding index is ready.

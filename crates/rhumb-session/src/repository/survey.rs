@@ -37,7 +37,6 @@ impl Session {
         Some(vec![Effect::ResumeIndexing])
     }
 
-    /// Handles the end of a survey.
     pub(crate) fn survey_ended(&mut self) {
         let before = self.repository.survey;
         self.repository.is_stopping = false;

@@ -18,7 +18,6 @@ pub struct ChatFile {
     pub read_only: bool,
 }
 
-/// The files in the chat.
 #[derive(Debug, Default)]
 pub(crate) struct ChatFiles {
     /// In the order in which they were added. Shared with requests.
@@ -68,7 +67,6 @@ impl ChatFiles {
         self.files_mut().retain(|file| file.path != path);
     }
 
-    /// Replaces all files and returns the old ones.
     pub(crate) fn replace(&mut self, files: Vec<ChatFile>) -> Vec<ChatFile> {
         std::mem::replace(self.files_mut(), files)
     }
@@ -177,7 +175,6 @@ impl Session {
         self.report(Level::Info, text, "");
     }
 
-    /// Makes every file in the chat read-only.
     pub(crate) fn make_all_read_only(&mut self) -> Vec<Effect> {
         let changed = self.chat_files.make_read_only();
         match changed {

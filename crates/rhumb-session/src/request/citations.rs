@@ -21,14 +21,12 @@ const MAX_NAMED: usize = 3;
 /// The number of lines of a cited file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineCount {
-    /// The file is being read.
     Reading,
     Known(u32),
     /// The file cannot be read.
     Unknown,
 }
 
-/// The citations of an answer.
 #[derive(Debug)]
 struct AnswerCitations {
     /// The id of the entry and the length of its text.

@@ -25,18 +25,15 @@ pub(crate) struct HistorySummary {
 }
 
 impl HistorySummary {
-    /// Whether there is no summary.
     pub(crate) fn is_empty(&self) -> bool {
         self.covers == 0
     }
 }
 
-/// A summary that is being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SummaryRun {
     /// The number of messages that it replaces.
     covers: usize,
-    /// The history that is being summarised.
     history: Arc<Vec<Message>>,
     /// Whether the user requested it and waits for it.
     is_requested: bool,
@@ -56,7 +53,6 @@ struct HistoryCache {
 #[derive(Debug, Default)]
 pub struct History {
     summary: HistorySummary,
-    /// The summary that is being made.
     running: Option<SummaryRun>,
     /// The number of messages of which a summary failed. The next attempt needs more.
     failed_at: usize,
@@ -69,7 +65,6 @@ impl History {
         &self.summary
     }
 
-    /// Whether a summary is being made.
     pub(crate) fn is_summarizing(&self) -> bool {
         self.running.is_some()
     }
@@ -239,7 +234,6 @@ impl Session {
     }
 }
 
-/// The tokens of the history in a request.
 fn tokens_of_history(prompt: &Prompt) -> usize {
     let history = prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
     history.map(|chunk| chunk.tokens).sum()

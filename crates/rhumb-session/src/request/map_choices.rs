@@ -39,7 +39,6 @@ pub struct MapSettings {
     pub banned: BTreeSet<String>,
 }
 
-/// The choices that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct MapChoices {
     pinned: BTreeSet<String>,
@@ -73,7 +72,6 @@ impl MapState {
         MapChoices { pinned, banned, tokens }
     }
 
-    /// Makes a change that can be undone.
     fn change(&mut self, change: impl FnOnce(&mut MapSettings)) {
         let before = self.choices();
         change(&mut self.settings);

@@ -4,13 +4,11 @@ use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
 
 use crate::{Failure, Level, Session, Spent};
 
-/// The cost of the session.
 #[derive(Debug, Default)]
 pub(crate) struct Spending {
     ledger: Ledger,
     /// The maximum cost of the session.
     cap: Option<Dollars>,
-    /// The last request.
     last: Option<Spent>,
 }
 

@@ -107,7 +107,6 @@ pub struct Spent {
 }
 
 impl Session {
-    /// Handles an event of the turn with this number.
     pub(crate) fn turn_event(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
@@ -188,7 +187,6 @@ impl Session {
         }
     }
 
-    /// Handles the end of the turn with this number.
     pub(crate) fn turn_ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else {
             return Vec::new();

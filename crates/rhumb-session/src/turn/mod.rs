@@ -131,7 +131,6 @@ impl Turns {
         self.current.is_some()
     }
 
-    /// Ends the running turn.
     pub(crate) fn cancel(&mut self) -> Option<Turn> {
         self.waits_for_files = false;
         self.current.take()
@@ -146,7 +145,6 @@ impl Turns {
         self.count
     }
 
-    /// Takes the number of the next turn.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.count += 1;
         self.count
@@ -171,7 +169,6 @@ pub struct Turn {
     pub mode: Mode,
     /// Its current step.
     pub status: TurnStatus,
-    /// The goal of the search that precedes the request.
     pub(super) search_goal: Option<SearchGoal>,
     /// Whether it is a question about the whole repository.
     pub(super) asks_codebase: bool,
@@ -202,7 +199,6 @@ impl Turn {
         Self { asks_codebase: goal.is_some(), search_goal: goal, ..self }
     }
 
-    /// Makes the turn the answer to context requests of the model.
     pub(super) fn with_context_requests(self, context_requests: Vec<ContextRequest>) -> Self {
         Self {
             context_requests: Some(context_requests.clone()),
@@ -210,7 +206,6 @@ impl Turn {
         }
     }
 
-    /// Sets the mode.
     pub(super) fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }

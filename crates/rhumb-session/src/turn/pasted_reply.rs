@@ -64,7 +64,6 @@ impl Session {
         vec![Effect::CopyPrompt(Box::new(self.request_spec(self.next_request.generation())))]
     }
 
-    /// The prompt for the clipboard.
     pub(crate) fn prompt_clip(&self, text: String) -> ClipboardText {
         let tokens = self.next_request.view().map_or(0, |view| view.prompt.tokens);
         let what = format!("The prompt (about {tokens} tokens)");

@@ -11,7 +11,6 @@ pub struct Queued {
     pub text: String,
     /// Its mode.
     pub mode: Mode,
-    /// Whether it consists of comments in a file.
     is_comment: bool,
 }
 
@@ -44,12 +43,10 @@ impl Session {
             || self.is_compacting()
     }
 
-    /// Queues a message.
     pub(crate) fn enqueue(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: false });
     }
 
-    /// Queues comments in a file as a message.
     pub(crate) fn enqueue_comments(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: true });
     }

@@ -8,7 +8,6 @@ use crate::tags::{FileTags, Reference, SymbolKind};
 /// Maximum number of references and links of a document.
 const MAX_REFERENCES: usize = 10_000;
 
-/// The tags of a Markdown document.
 pub(crate) fn markdown(source: &str) -> FileTags {
     let source = source.trim_start_matches('\u{feff}');
     let mut tags = FileTags::default();

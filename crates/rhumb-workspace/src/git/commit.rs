@@ -60,7 +60,6 @@ pub struct Commit {
     pub index_error: Option<String>,
 }
 
-/// Author and committer of a commit.
 pub(crate) struct Names {
     pub(crate) author: Signature<'static>,
     pub(crate) committer: Signature<'static>,

@@ -182,7 +182,6 @@ impl<'r> GitCommand<'r> {
     }
 }
 
-/// Runs the program and returns its standard output.
 fn run(mut command: Command, timeout: Duration, task: GitTask) -> Result<String, GitError> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // In its own process group it does not receive keys pressed in the app, and can be terminated as a whole.
@@ -208,7 +207,6 @@ fn run(mut command: Command, timeout: Duration, task: GitTask) -> Result<String,
     Err(GitError::Program { task, output: last_lines(&errors.all()) })
 }
 
-/// Terminates a program and its child processes.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     drop(Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).stdin(Stdio::null()).status());

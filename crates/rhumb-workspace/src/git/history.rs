@@ -160,7 +160,6 @@ impl Comparison<'_> {
     }
 }
 
-/// An entry of a tree.
 struct CommitEntry {
     name: String,
     id: Oid,

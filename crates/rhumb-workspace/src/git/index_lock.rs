@@ -24,7 +24,6 @@ use super::repo::{Repo, short_id};
 /// How often to check whether the lock is free.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Prefix of the names of records.
 const PREFIX: &str = "rhumb-commit-";
 
 /// Text in the lock file for a user who finds it.
@@ -53,10 +52,8 @@ pub struct InterruptedCommit {
 #[derive(Debug)]
 pub(crate) struct IndexLock<'r> {
     repo: &'r Repo,
-    /// Path of `index.lock`.
     path: PathBuf,
     record: NamedTempFile,
-    /// Content of the record.
     text: String,
 }
 
@@ -299,12 +296,10 @@ impl Drop for IndexLock<'_> {
     }
 }
 
-/// Returns the value of a field in a record.
 fn field<'t>(record: &'t str, name: &str) -> Option<&'t str> {
     record.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
-/// Path of the prepared index, next to its record.
 fn next_index(record: &Path) -> PathBuf {
     record.with_extension("index")
 }

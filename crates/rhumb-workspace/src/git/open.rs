@@ -169,7 +169,6 @@ impl Check {
         Ok(())
     }
 
-    /// Checks the object stores that `objects` borrows from.
     fn borrowed(&mut self, objects: &Path, depth: usize) -> Result<(), GitError> {
         let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
         for line in text(&objects.join("info/alternates")).iter().flat_map(|text| text.lines()) {

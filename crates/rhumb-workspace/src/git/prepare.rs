@@ -40,13 +40,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The new entry.
     pub(crate) fn entry_after(&self) -> Option<ObjectEntry> {
         self.after.as_ref().map(object_entry)
     }
 }
 
-/// Position of HEAD at the time of the preparation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeadPosition {
     /// Full name of the branch, or `None` for a detached HEAD.
@@ -59,7 +57,6 @@ pub(crate) struct HeadPosition {
 pub struct PreparedCommit {
     pub(crate) changes: Vec<Change>,
     pub(crate) head: HeadPosition,
-    /// New files that git ignores.
     pub(crate) ignored: Vec<String>,
     /// Paths that cannot be committed, each with the reason.
     pub(crate) refused: Vec<GitError>,
@@ -166,7 +163,6 @@ impl Repo {
         Ok(PreparedCommit { changes, head: self.head_position()?, ignored: Vec::new(), refused: Vec::new() })
     }
 
-    /// Returns the position of HEAD.
     pub(crate) fn head_position(&self) -> Result<HeadPosition, GitError> {
         let failed = GitError::when("read HEAD");
         let head = self.inner.find_reference("HEAD").map_err(failed)?;
@@ -206,7 +202,6 @@ impl Repo {
         Ok(Change { path: full, in_head, in_index, after })
     }
 
-    /// Checks whether a path may be committed.
     fn check(&self, path: &str, full: &str, head: &Index, real: &Index) -> Result<(), GitError> {
         let refused = |reason| Err(GitError::Path { path: path.to_owned(), reason });
         let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
@@ -239,7 +234,6 @@ impl Repo {
         }
     }
 
-    /// Returns the value of an attribute of a path.
     fn attribute(&self, full: &str, name: &str) -> Option<String> {
         let value = self.inner.get_attr(Path::new(full), name, AttrCheckFlags::default()).ok()??;
         let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
@@ -302,7 +296,6 @@ impl Repo {
     }
 }
 
-/// Returns an in-memory index with the files of a commit.
 pub(crate) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
     let failed = GitError::when("read HEAD");
     let mut index = Index::new().map_err(failed)?;
@@ -312,7 +305,6 @@ pub(crate) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitE
     Ok(index)
 }
 
-/// Applies changes to an index.
 pub(crate) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitError> {
     let failed = GitError::when("change the index");
     // Removals come first, because a file may be replaced by a folder of the same name.
@@ -327,7 +319,6 @@ pub(crate) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitErr
     Ok(())
 }
 
-/// Returns the entry of an index at a path.
 pub(crate) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
     index.get_path(Path::new(path), 0).as_ref().map(object_entry)
 }

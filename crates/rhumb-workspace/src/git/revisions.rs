@@ -18,7 +18,6 @@ const MAX_FILES: usize = 30;
 const MAX_SIBLINGS: usize = 6;
 /// Maximum number of files with the same name in other folders in a revision.
 const MAX_NAMESAKES: usize = 3;
-/// Maximum size in bytes of a file.
 const MAX_FILE_BYTES: usize = 512 * 1024;
 
 /// A text file before and after a commit.

@@ -92,7 +92,6 @@ impl From<JournalError> for WriteError {
     }
 }
 
-/// The state of a recorded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordState {
     Doing,
@@ -121,7 +120,6 @@ pub(crate) struct JournalEntry {
     pub(crate) state: RecordState,
 }
 
-/// The journal, locked for this process.
 #[derive(Debug)]
 pub(crate) struct LockedJournal<'a> {
     journal: &'a Journal,
@@ -216,7 +214,6 @@ impl Journal {
         folders.into_iter().filter_map(journal).collect()
     }
 
-    /// Returns whether the journal has an unfinished write.
     fn has_unfinished(&self) -> Result<bool, JournalError> {
         Ok(self.entries()?.iter().any(|entry| entry.is_unfinished()))
     }
@@ -299,7 +296,6 @@ impl LockedJournal<'_> {
         Ok(entry)
     }
 
-    /// Changes the state of a record.
     pub(crate) fn mark(&self, entry: JournalEntry, state: RecordState) -> Result<JournalEntry, JournalError> {
         let next = JournalEntry { state, ..entry };
         let rename = || {
@@ -315,12 +311,10 @@ impl LockedJournal<'_> {
         Ok(next)
     }
 
-    /// Reads a record.
     pub(crate) fn read(&self, entry: JournalEntry) -> Result<Record, RecordError> {
         self.journal.read(entry)
     }
 
-    /// Path of a record.
     pub(crate) fn path(&self, entry: JournalEntry) -> PathBuf {
         self.journal.path(entry)
     }
@@ -335,7 +329,6 @@ impl LockedJournal<'_> {
         Ok(aside)
     }
 
-    /// Deletes a record.
     pub(crate) fn forget(&self, entry: JournalEntry) {
         fs::remove_file(self.journal.commit_note(entry.number)).ok();
         fs::remove_file(self.journal.path(entry)).ok();

@@ -31,7 +31,6 @@ impl Version {
     }
 }
 
-/// The change of one file by a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordedChange {
     /// Path relative to the root, with `/` and without symbolic links.
@@ -44,7 +43,6 @@ pub(crate) struct RecordedChange {
     pub(crate) after: Option<Version>,
 }
 
-/// One write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     /// Commit message, if a commit is to follow.
@@ -88,7 +86,6 @@ struct VersionHeader {
     hash: String,
 }
 
-/// Encodes the record of a write.
 pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&RecordedChange]) -> Vec<u8> {
     let version = |version: &Option<Version>| {
         version.as_ref().map(|version| VersionHeader {

@@ -60,7 +60,6 @@ pub enum Recovery {
     OtherVersion(PathBuf),
 }
 
-/// The state of a file compared with its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileState {
     Before,
@@ -70,7 +69,6 @@ enum FileState {
     Foreign,
 }
 
-/// A file of a record with its present state.
 struct RecordedFile<'a> {
     change: &'a RecordedChange,
     resolved: Option<ResolvedPath>,
@@ -163,7 +161,6 @@ impl Recovered {
     }
 }
 
-/// Recovers every unfinished write.
 pub(crate) fn recover_unfinished(root: &Root, locked: &LockedJournal<'_>) -> Vec<Recovered> {
     let entries = match locked.entries() {
         Ok(entries) => entries,

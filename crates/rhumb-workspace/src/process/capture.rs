@@ -46,7 +46,6 @@ pub struct Output {
     pub not_kept: Option<String>,
 }
 
-/// Captures one output.
 pub(crate) struct Capture<'k> {
     plain: TerminalDecoder,
     masks: &'k SecretMask,
@@ -163,7 +162,6 @@ impl<'k> Capture<'k> {
         }
     }
 
-    /// Returns the captured output.
     pub(crate) fn finish(mut self) -> Output {
         let mut rest = String::new();
         self.plain.finish(&mut rest);

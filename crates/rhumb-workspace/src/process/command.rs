@@ -25,7 +25,6 @@ impl CommandLine {
         }
     }
 
-    /// The program that is started.
     pub(crate) fn program(&self) -> &str {
         match self {
             Self::Shell(_) => SHELL.0,

@@ -171,7 +171,6 @@ fn pass_on(mut pipe: impl Read, sender: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// A running command.
 struct Running<'k> {
     child: Child,
     chunks: Receiver<Vec<u8>>,

@@ -16,14 +16,12 @@ use std::time::SystemTime;
 /// A file that passed the checks.
 #[derive(Debug)]
 pub(crate) struct Planned {
-    /// The path as requested.
     pub(crate) path: String,
     pub(crate) change: RecordedChange,
     /// Absolute path without symbolic links.
     pub(crate) target: PathBuf,
     /// The deepest folder above the target that exists.
     pub(crate) existing_ancestor: PathBuf,
-    /// Metadata of the existing file.
     pub(crate) meta: Option<fs::Metadata>,
 }
 
@@ -39,17 +37,14 @@ impl Planned {
         }
     }
 
-    /// Name of the file in its folder.
     pub(crate) fn name(&self) -> &OsStr {
         self.target.file_name().unwrap_or_default()
     }
 
-    /// The present content.
     pub(crate) fn before(&self) -> Option<&[u8]> {
         self.change.before.as_ref().map(|version| version.bytes.as_slice())
     }
 
-    /// The new content.
     pub(crate) fn after(&self) -> Option<&[u8]> {
         self.change.after.as_ref().map(|version| version.bytes.as_slice())
     }
@@ -59,7 +54,6 @@ impl Planned {
         self.before() == self.after()
     }
 
-    /// Size of the new content in bytes.
     pub(crate) fn new_bytes(&self) -> u64 {
         self.after().map_or(0, |bytes| bytes.len() as u64)
     }
@@ -116,7 +110,6 @@ fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, Tex
     Ok((Planned::new(path, resolved, change), encoding.unwrap_or_default()))
 }
 
-/// Resolves a path.
 pub(crate) fn resolve_target(root: &Root, path: &str) -> Result<ResolvedPath, WriteError> {
     resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => WriteError::Outside { path: path.to_owned(), reason },

@@ -10,7 +10,6 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Progress of the write of a set.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     root: &'a Path,
@@ -38,7 +37,6 @@ enum Staged {
     Beside,
     /// The target is rewritten in place.
     InPlace,
-    /// The target is deleted.
     Delete,
     /// There is nothing to do.
     Done,
@@ -308,7 +306,6 @@ fn copy_metadata(_new: &File, _old: Option<&File>, _meta: &Metadata) -> io::Resu
     Ok(true)
 }
 
-/// Sets the permission bits of a file.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

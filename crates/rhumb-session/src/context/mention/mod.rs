@@ -130,7 +130,6 @@ impl<'p> PathEnds<'p> {
     }
 }
 
-/// Whether a path ends with these parts.
 fn is_end_of(name: &str, path: &str) -> bool {
     path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }

@@ -80,7 +80,6 @@ pub struct Attachment {
 }
 
 impl Session {
-    /// Adds files that were mentioned, and reports that.
     pub(crate) fn add_mentioned(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
         // Before the repository is listed, the files wait. Afterwards, refused ones have been reported.
@@ -96,7 +95,6 @@ impl Session {
         effects
     }
 
-    /// Handles the response to a [`MentionEffect`].
     pub(crate) fn handle_mentions(&mut self, response: MentionResponse) -> Vec<Effect> {
         match response {
             MentionResponse::LookedUp(found) => return self.names_looked_up(found),

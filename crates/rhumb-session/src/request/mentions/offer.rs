@@ -81,15 +81,12 @@ impl FileQuestion {
 /// Files that were mentioned, and questions about them that wait for token counts.
 #[derive(Debug, Default)]
 pub(crate) struct FileOffers {
-    /// Files that the last message mentions.
     in_message: Vec<NamedFile>,
-    /// Files that the draft mentions.
     in_draft: Vec<NamedFile>,
     /// Files that the user declined. They are not offered again in this session.
     declined: BTreeSet<String>,
     /// The questions that wait for the token counts of their files, each with its number.
     counting: Vec<(u64, FileQuestion)>,
-    /// The number of the last question.
     last_number: u64,
 }
 
@@ -103,20 +100,17 @@ impl FileOffers {
         self.counting.iter().map(|(_, question)| question)
     }
 
-    /// Removes and returns the question with this number.
     pub(super) fn take_counting(&mut self, number: u64) -> Option<FileQuestion> {
         let at = self.counting.iter().position(|(other, _)| *other == number)?;
         Some(self.counting.remove(at).1)
     }
 
-    /// Withdraws the questions for which `is_obsolete` holds.
     pub(crate) fn withdraw(&mut self, is_obsolete: impl Fn(&FileQuestion) -> bool) {
         self.counting.retain(|(_, question)| !is_obsolete(question));
     }
 }
 
 impl Session {
-    /// Offers the files that the draft mentions.
     pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
         let asks = self.modes.rules().mentions == MentionPolicy::Ask
             && !matches!(self.input_mode(), Mode::Help | Mode::Editor);
@@ -217,7 +211,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to a question about files.
     pub(crate) fn answer_files(&mut self, key: char, question: Question, files: FileQuestion) -> Vec<Effect> {
         match files {
             FileQuestion::Mentioned(files) => match key {
