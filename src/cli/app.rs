@@ -15,8 +15,7 @@ use crate::tui::action::key_notes;
 use crate::tui::theme::manager::ThemeChoice;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, AppExit, Start};
-use rhumb_llm::KeySource;
-use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
+use rhumb_llm::{KeySource, Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
 
@@ -217,15 +216,20 @@ fn draw(
         let message = format!("the picture cannot be written to {}: {error}", file.display());
         UserError::new(ErrorKind::Machine, message, "choose a file in a folder that can be written to")
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let drawn = runtime.block_on(tui::screenshot(start, picture.scene, picture.size, make_host));
-    runtime.shutdown_background();
-    let svg = drawn.map_err(machine)?;
+    let svg = block_on(tui::screenshot(start, picture.scene, picture.size, make_host)).map_err(machine)?;
     match file.as_os_str() == "-" {
         true => print(&svg)?,
         false => std::fs::write(file, svg).map_err(machine)?,
     }
     Ok(0)
+}
+
+/// Runs a future to completion. Background work must not delay the exit.
+fn block_on<T>(work: impl Future<Output = std::io::Result<T>>) -> std::io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result
 }
 
 /// The error of writing to a closed terminal.
@@ -236,16 +240,11 @@ fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> 
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let left = runtime.block_on(tui::run(start, |reports| Host::new(root, env, line, reports)));
-    let left = match left {
+    let left = match block_on(tui::run(start, |reports| Host::new(root, env, line, reports))) {
         // The terminal was closed, so the error cannot be printed.
-        Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
-        left => left.map_err(machine),
+        Err(error) if error.raw_os_error() == Some(EIO) => AppExit { code: 128 + 1, ..AppExit::default() },
+        left => left.map_err(machine)?,
     };
-    // Background work must not delay the exit.
-    runtime.shutdown_background();
-    let left = left?;
     if !left.farewell.is_empty() {
         complain(&left.farewell);
     }
@@ -327,18 +326,14 @@ impl LineUiReason {
     }
 
     fn run(self, start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
-        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = LineUiStart {
             session: start.session,
             reason: (self == Self::DumbTerminal).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
             commits: env.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-        let code = runtime.block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports))).map_err(machine);
-        // Background work must not delay the exit.
-        runtime.shutdown_background();
-        code
+        block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports)))
+            .map_err(|error| UserError::new(ErrorKind::Machine, error, ""))
     }
 }
 

@@ -300,6 +300,16 @@ pub struct AskArgs {
     pub json: bool,
 }
 
+impl From<AskArgs> for EditArgs {
+    fn from(args: AskArgs) -> Self {
+        let AskArgs { message, message_file, with_output, named, files, read, mode, codebase_more, show_prompt, json } =
+            args;
+        let mode = Some(mode.map_or(Mode::Ask, Mode::from));
+        let edit = Self { message, message_file, with_output, named, files, read, mode, ..Self::default() };
+        Self { codebase_more, show_prompt, json, plan_only: true, ..edit }
+    }
+}
+
 /// `--codebase-more`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MoreArg {

@@ -32,7 +32,7 @@ pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 use edit::error_kind;
-pub use edit::{EditOptions, Words, ask, edit, edit_with};
+pub use edit::{EditOptions, edit, edit_with};
 pub use index::index_command;
 pub use line_ui::{LineUiStart, run as run_line_ui};
 pub use man::man;

@@ -10,6 +10,7 @@ use crate::clock::today;
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
+use crate::headless::index::blocked;
 use crate::headless::{complain, print, print_json, read_input};
 use crate::host::catalog;
 use crate::store::{model_lists, save_model_list};
@@ -64,21 +65,12 @@ fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, UserError> {
         Some(from) => vec![ListKind::named(from).map_or_else(|| from.clone(), |kind| list_url(kind).to_owned())],
         None => DEFAULT_LISTS.map(|kind| list_url(kind).to_owned()).to_vec(),
     };
-    let mut errors = Vec::new();
-    for origin in &origins {
-        match read_list(origin).and_then(|list| store_list(&list, origin, args, cache)) {
-            Ok(()) => {}
-            Err(error) => errors.push(error),
-        }
-    }
-    if errors.len() == origins.len() {
-        // The last error is returned and reported by the caller. Usually it is the only one.
-        let last = errors.pop();
-        errors.iter().for_each(|error| complain(&error.to_string()));
-        return last.map_or(Ok(0), Err);
-    }
+    let store = |origin| read_list(origin).and_then(|list| store_list(&list, origin, args, cache)).err();
+    let mut errors: Vec<UserError> = origins.iter().filter_map(|origin| store(origin)).collect();
+    // If all failed, the last error is returned and reported by the caller. Usually it is the only one.
+    let last = if errors.len() == origins.len() { errors.pop() } else { None };
     errors.iter().for_each(|error| complain(&error.to_string()));
-    Ok(u8::from(!errors.is_empty()))
+    last.map_or(Ok(u8::from(!errors.is_empty())), Err)
 }
 
 fn is_address(origin: &str) -> bool {
@@ -103,9 +95,7 @@ fn read_list(origin: &str) -> Result<ModelList, UserError> {
 }
 
 fn fetch(url: &str) -> Result<String, UserError> {
-    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
-    runtime.block_on(fetch_list(url, LIST_TIMEOUT)).map_err(|error| {
+    blocked(fetch_list(url, LIST_TIMEOUT))?.map_err(|error| {
         let hint = "earlier lists stay in use; --from takes another address, or a file";
         UserError::new(ErrorKind::Provider, format!("{}: {error}", redacted_url(url)), hint)
     })

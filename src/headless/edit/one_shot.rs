@@ -276,7 +276,7 @@ impl<'a> OneShot<'a> {
                 self.proposal = Some(proposal.clone());
                 Ok(())
             }
-            Response::NotProposed(Some(failure)) => {
+            Response::NotProposed(Some(failure)) | Response::NotWritten { failure, .. } => {
                 let (message, hint) = (failure.message.clone(), failure.hint.clone());
                 self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
                 Ok(())
@@ -284,11 +284,6 @@ impl<'a> OneShot<'a> {
             Response::Wrote(written) => {
                 let summary = WriteSummary::new(self.session.review(), &written.paths);
                 self.wrote(written.clone(), summary)
-            }
-            Response::NotWritten { failure, .. } => {
-                let (message, hint) = (failure.message.clone(), failure.hint.clone());
-                self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
-                Ok(())
             }
             Response::NotRecorded(cause) => {
                 self.asked.unrecorded.clone_from(cause);
@@ -555,9 +550,7 @@ impl<'a> OneShot<'a> {
         }
         Ok(*code)
     }
-}
 
-impl OneShot<'_> {
     /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent
     /// unchanged.
     ///

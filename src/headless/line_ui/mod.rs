@@ -421,10 +421,8 @@ impl LineUi {
         self.out.line("hint: /send sends it, /editor changes it, /discard discards it.");
         self.draft = Some(draft);
     }
-}
 
-/// Lines about responses that have no entry in the transcript.
-impl LineUi {
+    /// Prints what has no entry in the transcript.
     fn print_before(&mut self, response: &Response) {
         match response {
             Response::SurveyProgress { done, total } => self.print_survey_progress(*done, *total),
@@ -493,10 +491,7 @@ impl LineUi {
             self.out.line("hint: Some lines were not printed. /output prints all of them.");
         }
     }
-}
 
-/// Interrupts and the end.
-impl LineUi {
     /// Handles Ctrl-C: stops the most urgent activity. If nothing is running, a second Ctrl-C exits.
     fn interrupt(&mut self) {
         self.out.end_prompt();
