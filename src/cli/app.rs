@@ -1,9 +1,5 @@
 //! Starts the full-screen app, on the user's repository or on the demo.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::args::{Args, PictureArgs};
 use crate::config::{Paths, Settings};
 use crate::demo;
@@ -18,6 +14,9 @@ use crate::tui::{self, AppExit, Start};
 use rhumb_llm::{KeySource, Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();

@@ -3,11 +3,10 @@
 mod app;
 mod args;
 
+use clap::{CommandFactory as _, Parser as _};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};
 

@@ -1,15 +1,13 @@
 //! `.aider.conf.yml`: settings of aider that have a counterpart here. They have a lower precedence than `rhumb.toml` in the
 //! same folder, and the same trust.
 
-use rhumb_session::SettingKind;
-use std::borrow::Cow;
-
-use saphyr_parser::{Event, Parser, Span};
-use toml::Value;
-
 use super::setting::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
+use rhumb_session::SettingKind;
+use saphyr_parser::{Event, Parser, Span};
+use std::borrow::Cow;
+use toml::Value;
 
 pub(super) const FILE: &str = ".aider.conf.yml";
 

@@ -1,11 +1,10 @@
 //! Custom commands: Markdown files of the user and of the repository, found, read and checked. A command is a text for the
 //! composer; reading one runs nothing.
 
+use rhumb_session::{CommandFile, CommandSource};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-
-use rhumb_session::{CommandFile, CommandSource};
 
 /// The folder of commands in a repository, relative to the root.
 pub const REPOSITORY_COMMANDS: &str = ".rhumb/commands";

@@ -1,14 +1,12 @@
 //! The settings of embeddings: whether passages are also searched by meaning, the model, and the consent to send texts.
 
-use std::path::PathBuf;
-
-use serde::Deserialize;
-use url::Url;
-
 use super::layers::Layers;
 use super::settings::settings;
 use super::{ConfigError, Settings};
 use rhumb_llm::{EmbeddingsApi, Endpoint};
+use serde::Deserialize;
+use std::path::PathBuf;
+use url::Url;
 
 /// The default model on this machine: small, made for code, with a permissive licence.
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";

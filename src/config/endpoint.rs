@@ -3,14 +3,13 @@
 //! If the settings have an address, every model is used there, by its whole name. Otherwise the name decides: the part before
 //! the first `/` if it is a provider, else a provider with a key, preferably the maker of the model.
 
-use secrecy::SecretString;
-use url::Url;
-
 use super::key::KeyLookup;
 use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_llm::{Endpoint, KeySource};
+use secrecy::SecretString;
+use url::Url;
 
 /// The provider that serves models of most makers, …
 const ROUTER: &str = "openrouter";

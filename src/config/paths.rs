@@ -1,10 +1,9 @@
 //! The folders of the user, by the XDG base directory specification.
 
+use etcetera::{BaseStrategy, choose_base_strategy};
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-
-use etcetera::{BaseStrategy, choose_base_strategy};
 
 /// The folders of the user.
 #[derive(Debug, Clone)]

@@ -1,12 +1,10 @@
 //! The built-in providers: their addresses, APIs and key variables; and the providers of the settings.
 
-use std::collections::BTreeMap;
-
-use rhumb_llm::redacted_url;
-use serde_json::{Map, Value};
-
 use super::{Entry, Layers};
 use rhumb_llm::models::Api;
+use rhumb_llm::redacted_url;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// A built-in provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

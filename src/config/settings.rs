@@ -1,11 +1,5 @@
 //! The effective settings, after all layers are combined.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
-
-use serde::Deserialize;
-
 use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
@@ -15,6 +9,10 @@ use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 use rhumb_session::{ContextRequestPolicy, MentionPolicy, OwnChanges};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// Values of flags, which have the highest precedence.
 #[derive(Debug, Clone, Default)]

@@ -1,17 +1,15 @@
 //! Parses one settings file and checks its entries, each with its line.
 
-use rhumb_session::SettingKind;
-use std::fmt;
-
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
-
 use super::setting::{PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
 use rhumb_llm::redacted_url;
+use rhumb_session::SettingKind;
 use rhumb_text::nearest;
 use rhumb_text::sanitize;
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 /// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,5 @@
 //! `rhumb apply`: applies a model's reply to files, without the app.
 
-use std::io::IsTerminal as _;
-
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
@@ -14,6 +12,7 @@ use rhumb_llm::strip_thinking;
 use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, pending_writes};
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
+use std::io::IsTerminal as _;
 
 /// Applies the reply. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
 ///

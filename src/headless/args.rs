@@ -1,13 +1,11 @@
 //! The flags of the commands without the app. Their help texts are the manual.
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
-
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// Styles of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,9 +1,8 @@
 //! `rhumb completions`: shell completions, made from the definition of the command line.
 
-use clap::Command;
-
 use super::{CompletionsArgs, print};
 use crate::error::UserError;
+use clap::Command;
 
 /// Prints the completions of `command` for a shell.
 ///

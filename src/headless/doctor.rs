@@ -1,7 +1,5 @@
 //! `rhumb doctor`: checks what the program needs on this machine.
 
-use serde_json::json;
-
 use super::{DoctorArgs, print, print_json};
 use crate::config::Settings;
 use crate::error::UserError;
@@ -9,6 +7,7 @@ use crate::headless::index::blocked;
 use crate::host::{Check, Health, KEYS, RequestEnv, checks_text, checkup, connect, server_check};
 use crate::tui::{self, action::key_notes};
 use rhumb_workspace::Root;
+use serde_json::json;
 
 /// Runs all checks and prints their results. The exit code is 1 if a check failed.
 ///

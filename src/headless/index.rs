@@ -1,10 +1,5 @@
 //! `rhumb index`: shows, builds and deletes the embeddings of a repository, and downloads models.
 
-use std::io::{BufRead as _, Write as _};
-use std::sync::Mutex;
-
-use serde_json::{Value, json};
-
 use super::args::{IndexArgs, IndexCommandArg};
 use super::report::is_yes;
 use super::survey::surveyed;
@@ -22,6 +17,9 @@ use rhumb_session::IndexEstimate;
 use rhumb_session::consent_text;
 use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, Write as _};
+use std::sync::Mutex;
 
 /// Runs a command of the index. The exit code is 1 if the user declined.
 ///

@@ -1,15 +1,13 @@
 //! `rhumb man`: a man page for the program and one for each command, made from the definition of the command line.
 
-use std::io;
-use std::path::Path;
-
-use clap::Command;
-use clap_mangen::Man;
-use clap_mangen::roff::{Roff, bold, roman};
-
 use super::{ManArgs, complain, print};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use std::io;
+use std::path::Path;
 
 const EXIT_CODES: [(u8, &str); 6] = [
     (0, "Success."),

@@ -1,7 +1,5 @@
 //! `rhumb map`: prints the ranked repo map.
 
-use serde_json::{Value, json};
-
 use super::args::{FormatArg, MapArgs, StyleArg};
 use super::survey::surveyed;
 use super::{complain, path_under, print, print_json};
@@ -14,6 +12,7 @@ use rhumb_index::repo_map::{
 };
 use rhumb_tokens::LineCache;
 use rhumb_workspace::Root;
+use serde_json::{Value, json};
 
 const DEFAULT_TOKENS: usize = 4096;
 

@@ -1,11 +1,5 @@
 //! `rhumb models`: properties of models and their sources.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::time::Duration;
-
-use serde_json::{Value, json};
-
 use crate::clock::today;
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
@@ -17,6 +11,10 @@ use crate::store::{model_lists, save_model_list};
 use rhumb_llm::models::{Caching, Catalog, ListKind, Model, ModelList, Source, ThinkingControl, parse_list};
 use rhumb_llm::{fetch_list, list_url, redacted_url};
 use rhumb_text::width;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 /// Maximum number of models for a query.
 const MAX_FOUND: usize = 50;

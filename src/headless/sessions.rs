@@ -1,18 +1,16 @@
 //! `rhumb sessions`: lists, exports and deletes the sessions of a repository.
 
-use rhumb_session::SessionLine;
-use std::path::Path;
-
-use serde_json::json;
-
 use super::args::{SessionsArgs, SessionsCommand};
 use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::store::sessions::{Found, SessionStore, SessionsError, sessions_folder};
+use rhumb_session::SessionLine;
 use rhumb_session::{ExportFormat, Exported, SavedSession, export};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::Root;
+use serde_json::json;
+use std::path::Path;
 
 /// Lists the sessions of a root, prints one, or deletes one. The exit code is 1 if none is found.
 ///

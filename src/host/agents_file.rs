@@ -1,14 +1,13 @@
 //! `/init`: proposes a first `AGENTS.md` from the files of a repository: its languages and layout, its build and test commands,
 //! and its configuration of formatters and linters. No request is sent and no command is run.
 
-use serde_json::Value;
-
 use super::Host;
 use super::verify::usual_test_command;
 use rhumb_session::{EffectKind, Failure, Level, LookupResponse, RequestSpec, Response};
 use rhumb_syntax::Language;
 use rhumb_text::count;
 use rhumb_workspace::{Root, path_is_taken};
+use serde_json::Value;
 
 const AGENTS_FILE: &str = "AGENTS.md";
 const MAX_LANGUAGES: usize = 6;

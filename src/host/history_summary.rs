@@ -1,10 +1,5 @@
 //! Summarises long histories with the weak model, or the main model without one.
 
-use std::sync::Arc;
-
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 use super::connect::unknown_note;
 use super::{Host, ModelClient, RequestEnv, connect_model};
 use rhumb_llm::Message;
@@ -13,6 +8,9 @@ use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
 use rhumb_session::context::{SummaryInputs, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Expected maximum size of a summary in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 2_048;

@@ -1,8 +1,6 @@
 //! Resolves the mentions of a message (`@name`): files and folders are added to the chat; definitions, pages and the uncommitted
 //! diff are attached as texts. Also counts the tokens of files.
 
-use std::sync::Arc;
-
 use super::{Host, RequestEnv, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_session::context::{AtTarget, at_target, fence_for};
@@ -11,6 +9,7 @@ use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::git::Repo;
 use rhumb_workspace::{Root, is_secret_name};
+use std::sync::Arc;
 
 /// A folder or an attached text may use one part in this many of the model's window.
 const WINDOW_SHARE: usize = 4;

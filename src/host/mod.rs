@@ -26,7 +26,6 @@ mod write;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
-
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 

@@ -1,9 +1,8 @@
 //! `notify_cmd`: a command of the user that runs when the app needs their attention.
 
-use std::process::{Command, Stdio};
-
 use super::Host;
 use rhumb_session::{EffectKind, Failure, Response};
+use std::process::{Command, Stdio};
 
 /// The variable that carries the text.
 const VARIABLE: &str = "RHUMB_MESSAGE";

@@ -1,12 +1,6 @@
 //! Saves and loads sessions on a separate thread, so that a slow disk delays no frame. The thread performs effects in order, so
 //! that a read sees everything that was saved before it. Also exports sessions and reads files of commands.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-use tokio::sync::oneshot;
-
 use super::responses::Responder;
 use super::{Host, Shared, caught, lock};
 use crate::clock;
@@ -20,6 +14,10 @@ use rhumb_session::{
     UnfinishedWork, UnsavedChanges, last_messages,
 };
 use rhumb_workspace::{FileWrite, Root, git};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::oneshot;
 
 /// How often a change is tried while other processes lock the database. Each attempt waits for seconds.
 const MAX_ATTEMPTS: usize = 3;

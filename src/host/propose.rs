@@ -1,11 +1,10 @@
 //! Turns a reply into a proposal: parses the edits and locates them in the current files.
 
-use std::cell::OnceCell;
-use std::sync::atomic::AtomicBool;
-
 use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposal};
 use rhumb_session::ChatFile;
 use rhumb_workspace::{ReadError, Root};
+use std::cell::OnceCell;
+use std::sync::atomic::AtomicBool;
 
 /// The files of a root, as [`rhumb_edit`] needs them.
 struct DiskFile<'a> {

@@ -1,9 +1,8 @@
 //! Calibrations of token counts by provider, stored between runs.
 
-use std::path::{Path, PathBuf};
-
 use super::{read_small_file, replace_file};
 use rhumb_tokens::Calibration;
+use std::path::{Path, PathBuf};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 

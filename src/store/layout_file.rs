@@ -1,9 +1,8 @@
 //! The layout state, stored between runs: positions of borders, and the chosen layout.
 
+use super::{read_small_file, replace_file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-use super::{read_small_file, replace_file};
 
 const MAX_BYTES: u64 = 64 * 1024;
 

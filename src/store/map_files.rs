@@ -1,15 +1,13 @@
 //! The files of a map store: segments of the index with the keys of their contents; trees, which map the files of a root to records;
 //! token counts of lines in maps; and the commit history.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::StoreError;
 use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
 use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};
 use rhumb_tokens::LineCount;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 const SEGMENT_KIND: u32 = 1;
 /// The sections of a segment file.

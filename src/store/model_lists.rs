@@ -1,9 +1,8 @@
 //! Model lists that the user fetched, one file for each kind of list.
 
-use std::path::{Path, PathBuf};
-
 use super::{StoreError, read_small_file, replace_file};
 use rhumb_llm::models::{ListKind, ModelList};
+use std::path::{Path, PathBuf};
 
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 

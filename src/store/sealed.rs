@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-
 use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 

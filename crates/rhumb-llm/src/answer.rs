@@ -1,11 +1,5 @@
 //! Reads the response to a request: a stream of events, a single JSON value, or something unexpected.
 
-use std::time::Duration;
-
-use serde_json::Value;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
-
 use super::classify::{Refusal, classify};
 use super::format::{Chunk, Format};
 use super::framing::repair_surrogates;
@@ -13,6 +7,10 @@ use super::framing::{Frames, Framing, TooLong};
 use super::sanitize::KeyMask;
 use super::thinking::{Segment, ThinkingFilter};
 use crate::{Completion, Finish, LlmError, Request, Role, StreamEvent, Timeouts, Usage};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 
 /// Maximum size in bytes of one event of a stream, or of a response that consists of one JSON value.
 const MAX_EVENT_BYTES: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };

@@ -1,12 +1,10 @@
 //! Classifies error responses of all kinds of servers into a few kinds of errors.
 
-use std::time::Duration;
-
-use serde_json::Value;
-
 use super::error::LlmError;
 use super::retry::pause;
 use super::sanitize::KeyMask;
+use serde_json::Value;
+use std::time::Duration;
 
 /// Phrases that indicate that a request exceeds the context window, in lower case, from the error messages of
 /// different servers.

@@ -1,17 +1,15 @@
 //! Which models are available: servers on this machine, the model list of a server, and public model lists.
 
-use std::time::Duration;
-
-use futures::future::join_all;
-use serde_json::Value;
-use tokio::time::timeout;
-use url::Url;
-
 use super::answer::{cause, seconds};
 use super::http::client;
 use super::sanitize::{KeyMask, sanitize};
 use crate::models::{Api, ListKind};
 use crate::{LlmError, redacted_url};
+use futures::future::join_all;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
 
 /// Well-known local servers and their default ports.
 pub const KNOWN_SERVERS: &[(&str, u16)] =

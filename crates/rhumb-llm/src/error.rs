@@ -1,8 +1,7 @@
 //! Errors of requests to a model, classified by what the user can do about them.
 
-use std::time::Duration;
-
 use super::retry::MAX_WAIT;
+use std::time::Duration;
 
 /// A request to a model failed. No message contains the key.
 ///

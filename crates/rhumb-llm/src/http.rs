@@ -1,23 +1,5 @@
 //! A model server behind HTTP, for all wire formats.
 
-use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
-use std::io;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
-
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
-use rhumb_text::secrets::masked;
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout, timeout_at};
-use tokio_util::sync::CancellationToken;
-use url::Url;
-
 use super::answer::{AnswerReader, AnswerSource, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::discovery::ids;
@@ -29,6 +11,22 @@ use super::quirks::Quirks;
 use super::retry::{AttemptState, NextStep, RetryPolicy, asked_wait, chance, next_step};
 use super::sanitize::KeyMask;
 use crate::models::Api;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use rhumb_text::secrets::masked;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use url::Url;
 
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 

@@ -1,10 +1,9 @@
 //! When to send a request again, and what else to do after a request has ended.
 
+use crate::{Finish, LlmError};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
-
-use crate::{Finish, LlmError};
 
 /// How often a request is sent again if it fails before any text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

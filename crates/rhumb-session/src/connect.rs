@@ -1,12 +1,10 @@
 //! The connected model, and connecting one: the search for keys and servers, and a key that the user enters.
 
-use std::sync::Arc;
-
+use crate::{Effect, Failure, Level, Notice, Session};
 use rhumb_llm::models::Model;
 use rhumb_llm::{KeySource, LocalServer};
 use secrecy::{ExposeSecret as _, SecretString};
-
-use crate::{Effect, Failure, Level, Notice, Session};
+use std::sync::Arc;
 
 /// The work that a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

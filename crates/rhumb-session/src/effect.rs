@@ -1,14 +1,5 @@
 //! Effects, which the session requests from its host, and the responses of the host.
 
-use std::sync::Arc;
-
-use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
-use rhumb_index::repo_map::{RepoMap, TagGraph};
-use rhumb_index::retrieval::Related;
-use rhumb_llm::models::{Api, Dollars, Model};
-use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
-use rhumb_workspace::Direction;
-
 use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
 use crate::{
     AskError, AskEvent, ChatFile, CodebaseResponse, CodebaseSearch, CommitRequest, ConnectEffect, ConnectResponse,
@@ -16,6 +7,13 @@ use crate::{
     MapSettings, MentionEffect, MentionResponse, ModelRole, PersistenceEffect, PersistenceResponse, RequestOverrides,
     RunEffect, RunResponse, WriteConsent,
 };
+use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
+use rhumb_index::repo_map::{RepoMap, TagGraph};
+use rhumb_index::retrieval::Related;
+use rhumb_llm::models::{Api, Dollars, Model};
+use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
+use rhumb_workspace::Direction;
+use std::sync::Arc;
 
 /// Whether a message is a question about the whole repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -3,11 +3,10 @@
 //! A front end takes the notices after each call of the session ([`Session::take_notices`]) and shows each once. It may defer one,
 //! for instance while a dialog with unsaved input is open.
 
-use std::collections::VecDeque;
-use std::mem::discriminant;
-
 use crate::{ClipboardText, Command, ConnectRequest, ModelRole, Page, Session, SessionLine, SettingRow};
 use rhumb_llm::LocalServer;
+use std::collections::VecDeque;
+use std::mem::discriminant;
 
 /// Something that the front end shows or does once.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,17 +3,15 @@
 //! A question does not take the focus, because the user may be typing. Its choices are taken with Alt and a letter, or with the
 //! letter alone after Enter on an empty input.
 
-use std::collections::VecDeque;
-
-use rhumb_edit::SyntaxFault;
-use rhumb_text::count;
-use rhumb_text::fuzzy::file_name;
-use rhumb_web::NonPublicHost;
-
 use crate::{
     Effect, FileQuestion, MoreContextRequest, NamedFile, Notice, PersistenceQuestion, Plan, ProcessSubject,
     RequestedFiles, Session,
 };
+use rhumb_edit::SyntaxFault;
+use rhumb_text::count;
+use rhumb_text::fuzzy::file_name;
+use rhumb_web::NonPublicHost;
+use std::collections::VecDeque;
 
 /// A possible answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]

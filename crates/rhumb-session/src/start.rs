@@ -1,15 +1,13 @@
 //! The options with which a conversation starts.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use rhumb_index::repo_map::Refresh;
-use rhumb_llm::models::{Dollars, Model};
-
 use crate::connect::ModelState;
 use crate::{
     ChatFile, Command, ConnectRequest, Connection, Effect, Level, LookupEffect, ModeRules, Session, SessionSelector,
 };
+use rhumb_index::repo_map::Refresh;
+use rhumb_llm::models::{Dollars, Model};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The options with which a conversation starts.
 #[derive(Debug, Default)]

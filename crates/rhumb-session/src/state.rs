@@ -1,9 +1,5 @@
 //! The session: its state, and how commands of the user and responses of the host change it.
 
-use std::sync::Arc;
-
-use rhumb_llm::LocalServer;
-
 use crate::connect::{DEMO_HAS_NO_MODEL, ModelState};
 use crate::draft::Drafts;
 use crate::modes::Modes;
@@ -20,6 +16,8 @@ use crate::{
     Attachments, Codebase, CommentWatch, ConnectRequest, Connection, ContextView, Effect, EffectKind, Entry, Failure,
     Level, Lookups, Notice, Persistence, Processes, Questions, Response, Transcript,
 };
+use rhumb_llm::LocalServer;
+use std::sync::Arc;
 
 /// A conversation with a model about a repository.
 ///

@@ -1,8 +1,7 @@
 //! Access to the state of a session for tests, also those of front ends.
 
-use std::collections::VecDeque;
-
 use crate::{Connection, ContextView, Question, Session, Transcript};
+use std::collections::VecDeque;
 
 impl Session {
     /// The transcript.

@@ -1,7 +1,5 @@
 //! Tests of the session: methods in, effects out.
 
-use std::sync::Arc;
-
 use super::*;
 use rhumb_edit::review::Decision;
 use rhumb_edit::{FileChange, FileProposal, Proposal};
@@ -11,6 +9,7 @@ use rhumb_llm::Role;
 use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 use rhumb_syntax::{Language, tags};
 use rhumb_workspace::Direction;
+use std::sync::Arc;
 
 /// The files, each a path with its text, as files of a map.
 pub(crate) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {

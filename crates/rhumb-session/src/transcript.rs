@@ -1,13 +1,11 @@
 //! The transcript: messages of the user, answers of the model, and status messages of the program.
 
-use std::path::PathBuf;
-
+use crate::context::Mode;
+use crate::processes::CommandRun;
 use rhumb_edit::review::EditRecord;
 use rhumb_llm::{Message, Role};
 use serde::{Deserialize, Serialize};
-
-use crate::context::Mode;
-use crate::processes::CommandRun;
+use std::path::PathBuf;
 
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,16 +1,14 @@
 //! The read-only view that front ends have of a session.
 
-use std::sync::Arc;
-
-use rhumb_edit::review::Review;
-use rhumb_index::repo_map::TagGraph;
-use rhumb_llm::models::{Dollars, Ledger, Model};
-
 use crate::context::Mode;
 use crate::{
     Attachments, ChatFile, Codebase, Commits, Connecting, Connection, ContextView, CustomCommands, IndexState, Lookups,
     Persistence, Processes, Queue, RequestOverrides, Session, Spent, SurveyState, Transcript, Turn,
 };
+use rhumb_edit::review::Review;
+use rhumb_index::repo_map::TagGraph;
+use rhumb_llm::models::{Dollars, Ledger, Model};
+use std::sync::Arc;
 
 impl Session {
     /// The conversation so far.

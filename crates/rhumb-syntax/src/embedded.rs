@@ -3,11 +3,9 @@
 //! The tags query of the outer language captures the regions. Each is parsed separately, with the positions of the whole
 //! file.
 
-use std::collections::BTreeMap;
-
-use tree_sitter::{Node, Range};
-
 use crate::language::Language;
+use std::collections::BTreeMap;
+use tree_sitter::{Node, Range};
 
 /// Maximum number of regions in a file.
 const MAX_REGIONS: usize = 5_000;

@@ -1,13 +1,11 @@
 //! Highlighting: which bytes of each line are a keyword, a string and so on. The theme of the caller assigns colours.
 
-use std::ops::Range;
-
-use tree_sitter_highlight::{HighlightEvent, Highlighter};
-
 use crate::language::Language;
 use crate::parse::{fit_for, parse_for_query};
 use crate::textmate;
 use rhumb_text::lines;
+use std::ops::Range;
+use tree_sitter_highlight::{HighlightEvent, Highlighter};
 
 /// Maximum size of a source that is highlighted, in bytes.
 pub const MAX_HIGHLIGHT_BYTES: usize = 512 << 10;

@@ -1,13 +1,11 @@
 //! Parsing with limits, so that no source blocks a thread for long.
 
+use crate::language::Language;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
-
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
-
-use crate::language::Language;
 
 /// Maximum size of a source that is parsed, in bytes. Larger files are generated or data; they get no tags and no errors. In the
 /// Linux source 83 C files are larger (350 MB in total), nearly all of them register tables.

@@ -1,7 +1,6 @@
 //! Signatures: the header of a definition, on one line.
 
 use std::ops::Range;
-
 use tree_sitter::Node;
 
 /// Maximum length of a signature, in characters.

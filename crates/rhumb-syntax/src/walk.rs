@@ -4,12 +4,10 @@
 //! every pattern that may match. The walk therefore decides the paths of a query itself (see [`crate::pattern`]) and runs the
 //! engine for the other patterns only at nodes at which one of them starts.
 
+use crate::pattern::{self, Condition, Pattern};
 use std::num::NonZeroU16;
-
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
-
-use crate::pattern::{self, Condition, Pattern};
 
 /// Maximum depth of the nodes that are visited. Only adversarial sources and expressions with thousands of operators nest deeper; the
 /// outermost levels of the latter suffice. The cost of a node grows with its depth.

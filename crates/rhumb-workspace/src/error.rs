@@ -1,9 +1,8 @@
 //! Errors of this crate. Each has a hint: what the user can do next.
 
+use super::encoding::TextEncoding;
 use std::io;
 use std::path::PathBuf;
-
-use super::encoding::TextEncoding;
 
 /// `EPERM` ("Operation not permitted"), which has the same number on every Unix.
 const EPERM: i32 = 1;

@@ -3,11 +3,10 @@
 //! Names come from users, models and stored sessions. Resolution starts at the root, handles one component at a time,
 //! and checks every symbolic link on the way. It opens no file.
 
+use super::root::Root;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-
-use super::root::Root;
 
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPath {

@@ -1,9 +1,8 @@
 //! Discovery of the root folder that all paths are relative to.
 
+use super::error::WorkspaceError;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use super::error::WorkspaceError;
 
 /// Kind of the root folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,14 @@
 //! Snapshots: the text of a file and the hash of its bytes at one moment.
 
+use crate::encoding::DecodeError;
+use crate::resolve::{ResolveError, resolve};
+use crate::{ReadError, Root, TextEncoding};
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-
 use xxhash_rust::xxh3::xxh3_128;
-
-use crate::encoding::DecodeError;
-use crate::resolve::{ResolveError, resolve};
-use crate::{ReadError, Root, TextEncoding};
 
 /// Maximum size in bytes of a file that is read as text.
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;

@@ -3,17 +3,15 @@
 //! Other folders are not watched: the number of watches is limited, and a build folder can contain thousands of
 //! folders.
 
+use super::resolve::relative;
+use super::root::Root;
+use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
-
-use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
-
-use super::resolve::relative;
-use super::root::Root;
 
 /// Changes within this time of each other are reported together.
 const DEBOUNCE: Duration = Duration::from_millis(150);

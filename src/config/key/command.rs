@@ -1,14 +1,12 @@
 //! Keys that a command of the user prints: `pass show …`, `op read …` and the like.
 
+use crate::config::ConfigError;
+use rhumb_text::sanitize;
+use secrecy::SecretString;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-
-use secrecy::SecretString;
-
-use crate::config::ConfigError;
-use rhumb_text::sanitize;
 
 /// Time limit of a command. Long enough for a person to unlock a password store in another window.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);

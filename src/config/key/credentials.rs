@@ -5,17 +5,15 @@
 //! key = "…"
 //! ```
 
-use std::net::IpAddr;
-use std::path::Path;
-
-use secrecy::{ExposeSecret as _, SecretString};
-use toml::de::{DeTable, DeValue};
-use url::{Host, Url};
-
 use super::secret_file;
 use crate::config::ConfigError;
 use crate::config::paths::{owner_if_another, private_folder, replace_file};
 use crate::config::settings_file::line_of;
+use secrecy::{ExposeSecret as _, SecretString};
+use std::net::IpAddr;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+use url::{Host, Url};
 
 /// The key for `url` and the name of its entry; `None` if there is no such file or entry.
 ///

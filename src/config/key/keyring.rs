@@ -1,11 +1,9 @@
 //! The keyring of the system, with one entry for each host under the name of this program.
 
+use crate::config::ConfigError;
+use secrecy::SecretString;
 use std::fmt;
 use std::sync::Arc;
-
-use secrecy::SecretString;
-
-use crate::config::ConfigError;
 
 /// A store of keys by host.
 pub trait Keyring: fmt::Debug + Send + Sync {

@@ -5,14 +5,6 @@ mod command;
 mod credentials;
 mod keyring;
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-
-use secrecy::{ExposeSecret as _, SecretString};
-use url::Url;
-
 use super::endpoint::ProviderCandidate;
 use super::provider::PRESETS;
 use super::{ConfigError, Paths, Settings};
@@ -20,6 +12,12 @@ pub use keyring::{Keyring, keyring_of_system};
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, KeySource};
 use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
+use secrecy::{ExposeSecret as _, SecretString};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use url::Url;
 
 /// Maximum length of a key, in bytes. A longer text was pasted by mistake.
 const MAX_KEY_BYTES: usize = 4096;

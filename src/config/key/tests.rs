@@ -1,8 +1,6 @@
-use std::os::unix::fs::PermissionsExt as _;
-
-use secrecy::ExposeSecret as _;
-
 use super::*;
+use secrecy::ExposeSecret as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 const CANARY: &str = "sk-canary-0123456789";
 

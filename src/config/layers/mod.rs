@@ -1,13 +1,6 @@
 //! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
 //! current folder, environment variables, and flags. Lists are concatenated.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use serde::de::DeserializeOwned;
-use toml::Value;
-
 use super::setting::{SETTINGS, Trust};
 use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
@@ -17,6 +10,11 @@ use rhumb_llm::Thinking;
 use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
 use rhumb_workspace::is_secret_name;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Value;
 
 const FILE: &str = "rhumb.toml";
 

@@ -8,9 +8,6 @@ mod one_shot;
 mod out;
 mod request;
 
-use rhumb_session::ContextRequestPolicy;
-use tokio::sync::mpsc;
-
 use super::args::EditArgs;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
@@ -18,9 +15,11 @@ use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, ModelClient, RequestEnv, editor_client};
 use crate::signals::Signals;
+use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
 use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
+use tokio::sync::mpsc;
 
 pub(in crate::headless) use errors::error_kind;
 use one_shot::OneShot;

@@ -1,9 +1,5 @@
 //! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
-use std::io::Write as _;
-
-use tokio::sync::mpsc;
-
 use super::errors::{UNREADABLE, cause, incomplete, user_error};
 use super::out::{Out, prompt_json};
 use super::{EditArgs, print, print_json};
@@ -25,6 +21,8 @@ use rhumb_session::{
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
+use std::io::Write as _;
+use tokio::sync::mpsc;
 
 pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,

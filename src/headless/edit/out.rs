@@ -1,11 +1,5 @@
 //! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
-
-use serde_json::{Value, json};
-
 use crate::error::UserError;
 use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
@@ -15,6 +9,10 @@ use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret, Section};
 use rhumb_session::{AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, thousands, width};
 use rhumb_workspace::process::End;
+use serde_json::{Value, json};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 /// Prints events as text for people or as JSON lines.
 pub(super) struct Out {

@@ -1,8 +1,5 @@
 //! The request of `rhumb edit` and `rhumb ask`: the words of the command line, attached output, and the model.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain, path_under, read_bytes, read_input};
@@ -12,6 +9,8 @@ use rhumb_session::Entry;
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Placeholder for the missing request in a suggested command line.
 const PLACEHOLDER: &str = "WHAT TO DO";

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io::BufRead as _;
 use std::sync::mpsc::{Receiver, Sender, channel};
-
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// The result of reading a line.

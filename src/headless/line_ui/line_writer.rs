@@ -1,8 +1,7 @@
 //! Prints lines. Printed text is never changed, and control characters in it are made visible.
 
-use std::io::Write;
-
 use rhumb_text::sanitize;
+use std::io::Write;
 
 /// Prints lines and prompts. A screen reader reads each line once, so nothing is overwritten.
 pub(super) struct LineWriter {

@@ -1,11 +1,10 @@
 //! Numbered locations in files, which a search found or an answer cites. `/show N` prints one of them.
 
-use std::sync::Arc;
-
 use super::LineUi;
 use rhumb_index::retrieval::{CitationTarget, Hit, Question};
 use rhumb_session::{Citations, Effect, LookupEffect, LookupResponse, Response};
 use rhumb_text::lines;
+use std::sync::Arc;
 
 /// Maximum number of listed passages.
 const MAX_HITS: usize = 20;

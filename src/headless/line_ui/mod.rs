@@ -19,14 +19,6 @@ mod review_text;
 mod text;
 mod transcript_printer;
 
-use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
-
 use super::error_kind;
 use crate::error::ErrorKind;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
@@ -45,7 +37,13 @@ use rhumb_session::{
     RunResponse, Session, SessionStart, SurveyState,
 };
 use rhumb_text::thousands;
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
 use text::{detail, page, setting_lines};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 use transcript_printer::TranscriptPrinter;
 
 /// Responses that are handled before the input is polled again.

@@ -1,8 +1,7 @@
 //! The effects that the next line waits for, so that a script has the same result as a user who reads each answer first.
 
-use std::collections::HashSet;
-
 use rhumb_session::{ConnectEffect, Effect, FetchEffect, GitEffect, MentionEffect, PersistenceEffect, RequestId};
+use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {

@@ -1,8 +1,7 @@
 //! The commands of a review: a table for the parser and the help.
 
-use std::ops::Range;
-
 use rhumb_edit::review::{CommentTarget, HunkId, Review, ReviewHunk};
+use std::ops::Range;
 
 pub(super) struct ReviewCommandInfo {
     verb: Verb,

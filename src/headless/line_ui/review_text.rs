@@ -1,12 +1,11 @@
 //! Renders hunks in words: number, location, size, marks, decision, and lines.
 
-use std::ops::Range;
-
 use rhumb_edit::review::{
     CommentTarget, Composed, Decision, EditState, FileReview, HunkId, Review, ReviewHunk, describe_mark,
 };
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
+use std::ops::Range;
 
 pub(super) fn summary(review: &Review) -> String {
     let hunks = review.counts().total();

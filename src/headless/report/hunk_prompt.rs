@@ -1,8 +1,5 @@
 //! Asks about a proposal hunk by hunk on a terminal, with the letters of `git add -p`.
 
-use std::io::{self, BufRead, IsTerminal as _, Write};
-use std::path::Path;
-
 use super::{hunk_diff, syntax_faults, syntax_warning};
 use crate::headless::line_ui::edit_file_name;
 use crate::tui::{self, theme::ColorDepth};
@@ -10,6 +7,8 @@ use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewH
 use rhumb_edit::{FileChange, Flag};
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{EditorSession, named_editor};
+use std::io::{self, BufRead, IsTerminal as _, Write};
+use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HunkAnswer {

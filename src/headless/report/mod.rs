@@ -2,8 +2,6 @@
 
 mod hunk_prompt;
 
-use serde_json::{Value, json};
-
 use super::complain;
 use super::event::HunkEvent;
 use crate::host::new_syntax_faults;
@@ -13,6 +11,7 @@ use rhumb_edit::review::{FileReview, Review, path_with_link_target};
 use rhumb_edit::{FileChange, Outcome, Proposal, Status, SyntaxFault};
 use rhumb_session::{PendingWrite, pending_writes};
 use rhumb_text::{diff, sanitize};
+use serde_json::{Value, json};
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {

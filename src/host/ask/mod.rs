@@ -6,17 +6,9 @@ mod pings;
 mod tests;
 pub(super) mod turn;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-
-use futures::future::BoxFuture;
-use tokio::sync::mpsc;
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-
 use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
+use futures::future::BoxFuture;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
     AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Usage,
@@ -26,6 +18,12 @@ use rhumb_llm::{Message, Role};
 use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
 use rhumb_session::{AskError, AskEvent, ContextView, Failure, RequestOverrides, Spent};
 use rhumb_tokens::TokenCounter;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// Minimum number of tokens that the spending cap must leave for an answer.
 const MIN_ANSWER_TOKENS: u32 = 256;

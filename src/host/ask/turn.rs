@@ -1,12 +1,6 @@
 //! The request of a turn: selects the model (main or editor), composes and sends the request, and keeps the prompt cache of the
 //! provider warm afterwards.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 use super::pings::{PING_EVERY, keep_warm};
 use super::{AskParams, ask};
 use crate::host::history_summary::SummaryRequest;
@@ -14,6 +8,10 @@ use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, caught, connect_
 use rhumb_index::repo_map::Refresh;
 use rhumb_session::context::{Prompt, SectionKind};
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Minimum change of the calibration factor that updates the meter.
 const MIN_FACTOR_CHANGE: f64 = 0.005;

@@ -1,13 +1,12 @@
 //! Reads the clipboard: text with a library, images with the tools of the desktop.
 
-use std::io::Read as _;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-
 use super::images::new_image;
 use rhumb_llm::models::Model;
 use rhumb_session::{Clipboard, Failure};
 use rhumb_tokens::image_type;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Maximum time for a tool. The owner of the clipboard may hang.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,12 +1,10 @@
 //! Dictation: records a message, reports the level, and transcribes the recording.
 
-use std::path::Path;
-
-use tokio_util::sync::CancellationToken;
-
 use crate::host::{Host, lock};
 use crate::speech::{self, RecordingProgress, SpeechError, recorder, transcribe};
 use rhumb_session::{Failure, FetchResponse, Response};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]
 pub(super) struct RecordingControl {

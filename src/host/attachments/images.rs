@@ -1,11 +1,10 @@
 //! Images: reads them from files, and checks whether the model accepts them.
 
-use std::path::{Path, PathBuf};
-
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
+use std::path::{Path, PathBuf};
 
 const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 /// Aliases of models that accept images, as examples in messages.

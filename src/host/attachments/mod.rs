@@ -5,12 +5,10 @@ mod dictation;
 mod images;
 mod page;
 
-use std::sync::Mutex;
-
-use tokio_util::sync::CancellationToken;
-
 use super::{Host, caught, lock};
 use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
+use std::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 pub(super) use images::image_refusal;
 

@@ -1,13 +1,12 @@
 //! Web pages for the conversation: fetched, shortened to a budget, and quoted in a fence as reference material.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::images::new_image;
 use crate::host::{Host, SharedOutput, caught, shared_output};
 use rhumb_session::context::fence_for;
 use rhumb_session::{Failure, FetchResponse, Response, SharedPage};
 use rhumb_text::width;
 use rhumb_web::{Fetched, Image, Limits, NonPublicHost, Page, WebError, fetch_page, page_url};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A page may use one part in this many of the window, within the limits below.
 const WINDOW_SHARE: usize = 4;

@@ -3,14 +3,6 @@
 mod passage_source;
 mod search_model;
 
-use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 use super::embedding_index::search::question_vector;
 use super::history_summary::weak_client;
 use super::{Host, IndexError, Survey, caught, embedder, load_vectors, lock};
@@ -23,6 +15,12 @@ use rhumb_session::{
     AskEvent, CodebaseResponse, CodebaseSearch, Failure, FoundPassages, Response, SearchGoal, SearchStep, Spent,
 };
 pub use search_model::{Assistant, is_enabled};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Number of hits of a search, before they are fitted to their budget.
 const HITS: usize = 40;

@@ -1,10 +1,6 @@
 //! Selects passages within a budget: hits of a search, definitions and lines of files. Also updates the passages of a conversation
 //! from the current files.
 
-use std::collections::{BTreeSet, HashMap};
-use std::ops::RangeInclusive;
-use std::sync::Arc;
-
 use crate::host::{CachedCounter, PassageVectors, SearchMode, Survey, search_survey, search_with_vector};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
@@ -14,6 +10,9 @@ use rhumb_session::{Failure, FoundPassages};
 use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
 use rhumb_workspace::{Root, is_secret_name};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Maximum number of definitions of one name.
 const MAX_DEFINITIONS: usize = 4;

@@ -1,13 +1,6 @@
 //! The optional steps of a codebase search that use a model. If a step fails, a note is added and the search continues without
 //! it.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tokio::sync::mpsc;
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-
 use super::{PassageSource, SearchEvent, on_blocking_thread, search};
 use crate::config::CodebaseSettings;
 use crate::host::history_summary::answer;
@@ -17,6 +10,11 @@ use rhumb_llm::models::{Dollars, estimate};
 use rhumb_llm::{Message, Request, Role};
 use rhumb_session::{Failure, SearchStep};
 use rhumb_tokens::TokenCounter as _;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Expected maximum output of a step in tokens, for the spending cap.

@@ -1,10 +1,5 @@
 //! Commit messages by the weak model.
 
-use std::time::Duration;
-
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-
 use super::pending::{CommitMessages, MessageRequest, PendingCommits};
 use crate::host::history_summary::answer;
 use crate::host::{ModelClient, RequestEnv};
@@ -13,6 +8,9 @@ use rhumb_llm::models::{Dollars, estimate};
 use rhumb_session::Spent;
 use rhumb_session::context::{CommitMessageInputs, commit_message_in, commit_request};
 use rhumb_tokens::TokenCounter as _;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// How long a commit waits for its message.
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);

@@ -6,12 +6,6 @@
 pub(super) mod message;
 pub(super) mod pending;
 
-use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-use tokio_util::sync::CancellationToken;
-
 use super::history_summary::separate_weak_client;
 use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};
@@ -28,6 +22,10 @@ use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::process::quoted;
 use rhumb_workspace::{Direction, Root, RootKind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// The state of a session's commits.
 #[derive(Debug, Default)]

@@ -1,12 +1,11 @@
 //! Commits that wait for their messages. Their trees are prepared already.
 
-use std::time::Duration;
-
 use crate::config::Settings;
 use rhumb_session::context::shortened_subject;
 use rhumb_session::{Committed, Failure, name_some};
 use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo};
 use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
+use std::time::Duration;
 
 /// Maximum time for signing a commit.
 const SIGNING_TIMEOUT: Duration = Duration::from_secs(60);

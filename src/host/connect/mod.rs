@@ -2,8 +2,6 @@
 
 mod keys;
 
-use std::sync::Arc;
-
 use super::Host;
 use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;
@@ -11,6 +9,7 @@ use rhumb_llm::models::{Catalog, Model};
 use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
 use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response};
 use rhumb_text::nearest;
+use std::sync::Arc;
 
 /// Maximum number of a server's models in a message.
 const MAX_LISTED_MODELS: usize = 5;

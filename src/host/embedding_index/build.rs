@@ -1,23 +1,21 @@
 //! Builds the vectors of a surveyed repository: known ones are read from the store, the others are embedded in batches. Also the
 //! vectors in memory.
 
-use rhumb_session::IndexEstimate;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-use rayon::prelude::*;
-
 use super::{IndexControl, IndexError};
 use crate::host::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
+use rayon::prelude::*;
 use rhumb_index::repo_map::MapIndex;
 use rhumb_index::retrieval::{
     EmbeddingText, Hit, Neighbour, QuantizedVector, VectorIndex, diversified, embedding_texts,
 };
 use rhumb_llm::embed::{Embedder, TextKind, batches};
+use rhumb_session::IndexEstimate;
 use rhumb_workspace::{FileEntry, Root};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Number of files that are read at once: enough to fill batches, few enough to need little memory.
 const FILES_AT_ONCE: usize = 64;

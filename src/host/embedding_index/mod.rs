@@ -13,7 +13,6 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 

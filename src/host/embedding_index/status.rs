@@ -1,8 +1,5 @@
 //! The status of the index, for `rhumb index` and `/index`.
 
-use std::fmt::Write as _;
-use std::path::Path;
-
 use super::IndexError;
 use crate::config::{EmbeddingsSource, Settings};
 use crate::store::MapStore;
@@ -10,6 +7,8 @@ use crate::store::vectors::{ModelVectors, VectorStore};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::embed::Embedder;
 use rhumb_text::{byte_size, thousands};
+use std::fmt::Write as _;
+use std::path::Path;
 
 /// The status of a repository's index.
 #[derive(Debug)]

@@ -1,24 +1,22 @@
 //! `rhumb doctor` and `/doctor`: checks of the installation, each with a hint. Keys are not shown, only their sources.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
-
-use ignore::WalkBuilder;
-
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::host::connect::is_listed;
 use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
+use ignore::WalkBuilder;
 use rhumb_llm::LlmError;
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
 use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Maximum time for a model server to list its models.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);

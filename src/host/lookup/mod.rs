@@ -3,11 +3,6 @@
 pub(super) mod doctor;
 mod setting_rows;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
 use super::{Host, ModelClient, RequestEnv, connect_model, undo_preview};
 use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, written};
 use doctor::{checks_text, checkup, server_check, version};
@@ -17,6 +12,10 @@ use rhumb_session::{
     Response, SettingKind,
 };
 use setting_rows::setting_rows;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Maximum time for the server to list its models.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);

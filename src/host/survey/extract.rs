@@ -1,13 +1,5 @@
 //! Reads files and makes their records.
 
-use std::collections::BTreeMap;
-use std::iter::Sum;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicBool;
-
-use xxhash_rust::xxh3::xxh3_128_with_seed;
-
 use super::SurveyTimes;
 use super::records::KnownFiles;
 use crate::clock::{Stopwatch, ThreadWatch};
@@ -18,6 +10,12 @@ use rhumb_syntax::parse::set_parse_timer;
 use rhumb_syntax::{Definition, FileTags, ctags_line};
 use rhumb_syntax::{Language, lexical_tags, tags};
 use rhumb_workspace::{FileEntry, Root};
+use std::collections::BTreeMap;
+use std::iter::Sum;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Maximum size of a parsed file in bytes. Larger ones are data or generated, and would take seconds.
 const PARSE_LIMIT: u64 = 1 << 20;

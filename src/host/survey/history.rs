@@ -1,13 +1,12 @@
 //! Data from git: the commit history, tracked files that are ignored, and uncommitted changes.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use super::SurveyStart;
 use rhumb_index::repo_map::{History, PastCommit};
 use rhumb_session::Failure;
 use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
 use rhumb_workspace::{FileEntry, Root, RootKind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Why the `.git` folder is not opened: it contains a pipe or a device.
 pub(super) fn refused(root: &Root) -> Option<Failure> {

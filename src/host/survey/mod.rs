@@ -9,20 +9,18 @@ mod sketch;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use rayon::prelude::*;
-
 use self::extract::{ByCtags, ChunkRecords, ThreadTimes};
 use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;
 use crate::clock::Stopwatch;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
+use rayon::prelude::*;
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
 use rhumb_session::Failure;
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Number of files that a thread reads at once.
 const CHUNK: usize = 64;

@@ -1,8 +1,5 @@
 //! The records of files: those known from earlier surveys, and the index that joins them with new ones.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
-
 use super::SurveyStart;
 use super::extract::{ChunkRecords, FileRecord};
 use super::sketch::Sketch;
@@ -10,6 +7,8 @@ use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{IndexFile, MapIndex, RecordId, Segment, SegmentBuilder};
 use rhumb_workspace::FileEntry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The stamp of a file that was never read. No known file has it.
 pub(super) const UNREAD: u64 = 0;

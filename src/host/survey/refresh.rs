@@ -1,9 +1,5 @@
 //! Keeps the survey up to date: at the start, on request, and when files change. Also finds comments for the model in saved files.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};
@@ -11,6 +7,9 @@ use rhumb_session::context::found_comments;
 use rhumb_session::{EffectKind, Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum size in bytes of a file that is searched for comments.
 const MAX_BYTES: u64 = 1 << 20;

@@ -9,12 +9,6 @@ pub(super) mod processes;
 #[cfg(unix)]
 mod tests;
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use super::{RequestEnv, lock};
 use output::shared_text;
 use processes::{notes_of, run_command};
@@ -25,6 +19,11 @@ use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, LiveOutput, Output, StopHandle, quoted};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Exit codes of a shell for a program that is not found, and for one that is not executable.
 const NOT_RUNNABLE: [i32; 2] = [127, 126];

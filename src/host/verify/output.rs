@@ -1,13 +1,12 @@
 //! Excerpts of long outputs for the model: the beginning and the end. The whole output is saved in a file.
 
-use std::path::PathBuf;
-
 use crate::host::RequestEnv;
 use crate::store::save_output;
 use rhumb_session::context::{Excerpt, excerpt};
 use rhumb_session::{Failure, SharedText};
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::process::Output;
+use std::path::PathBuf;
 
 /// An output for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]

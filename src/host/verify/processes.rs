@@ -1,15 +1,5 @@
 //! Runs the commands of the session, each on a thread that may block, and reports their progress.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use secrecy::ExposeSecret as _;
-
 use super::output::shared_text;
 use super::{CheckContext, CommandEvent, check};
 use crate::host::{Host, RequestEnv, caught, lock};
@@ -22,6 +12,14 @@ use rhumb_workspace::Root;
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle,
 };
+use secrecy::ExposeSecret as _;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// The variable of a key that is only for this program.
 const OWN_KEY: &str = "RHUMB_API_KEY";

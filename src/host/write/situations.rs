@@ -1,12 +1,11 @@
 //! States of repositories. In each, the file is written, and it is committed or the reason against it is reported.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Runs git in a folder, without the settings of the machine.
 fn git(folder: &Path, args: &[&str]) -> String {

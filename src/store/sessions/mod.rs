@@ -9,14 +9,12 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-
-use xxhash_rust::xxh3::xxh3_64;
-
 use super::database::{Database, DatabaseError, Schema};
 pub use live::Live;
 pub use rows::Found;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The tables of schema version 1.
 const TABLES: &str = "

@@ -1,13 +1,11 @@
 //! Reads, writes and finds sessions.
 
-use std::collections::BTreeMap;
-
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
-
 use super::live::Live;
 use super::{SessionStore, SessionsError};
 use crate::store::database::{Database, DatabaseError, milliseconds};
 use rhumb_session::{SessionChange, SessionLine, StoredSession};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
 
 /// Maximum number of inputs in the history; the oldest are removed.
 const MAX_INPUTS: i64 = 2_000;

@@ -1,10 +1,8 @@
+use super::*;
+use proptest::prelude::*;
 use rhumb_session::SessionChange;
 use std::collections::BTreeMap;
 use std::fs;
-
-use proptest::prelude::*;
-
-use super::*;
 
 fn open(folder: &Path) -> SessionStore {
     SessionStore::open(folder).unwrap().0

@@ -3,22 +3,20 @@
 //! The hub reports the current revision with the sizes and hashes of its files. Exactly these files are fetched and
 //! verified. The target folder appears when all of them are complete.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use reqwest::redirect::Policy;
-use ring::digest::{Context, SHA256};
-use serde_json::Value;
-use tokio::time::timeout;
-use url::Url;
-
 use super::EmbedError;
 use crate::answer::{cause, seconds};
 use crate::endpoint::{is_loopback, parse_url, redact};
 use crate::error::LlmError;
 use crate::sanitize::{KeyMask, sanitize};
+use reqwest::redirect::Policy;
+use ring::digest::{Context, SHA256};
+use serde_json::Value;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
 
 const FILES: [&str; 3] = ["tokenizer.json", "model.safetensors", "config.json"];
 /// Maximum size in bytes of a file. The largest of such models has half a gigabyte.

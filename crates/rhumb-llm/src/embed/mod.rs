@@ -10,12 +10,11 @@ mod static_model;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use futures::future::BoxFuture;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-use futures::future::BoxFuture;
 
 pub use hub::{HubFile, HubModel, download, look_up};
 pub use remote::RemoteEmbedder;

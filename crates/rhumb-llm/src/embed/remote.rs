@@ -1,17 +1,15 @@
 //! A server for embeddings.
 
-use std::sync::OnceLock;
-
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
-use serde_json::{Value, json};
-use url::Url;
-
 use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 use crate::endpoint::is_loopback;
 use crate::models::Api;
 use crate::retry::chance;
 use crate::{AttemptState, EmbeddingsApi, Endpoint, HttpProvider, LlmError, NextStep, RetryPolicy, next_step};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
+use url::Url;
 
 /// Size of a batch that all servers accept.
 const BATCH: BatchLimit = BatchLimit { texts: 64, bytes: 128 * 1024 };

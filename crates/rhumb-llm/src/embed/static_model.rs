@@ -1,17 +1,15 @@
 //! A local model: a table of vectors, one per token. The vector of a text is the sum over its tokens.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
+use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use rayon::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
 use tokenizers::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
-
-use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 
 /// Maximum number of tokens of a text, as in the training of these models.
 const MAX_TOKENS: usize = 512;

@@ -1,20 +1,18 @@
 //! Tests of embedders with a generated model and with servers on the loopback interface.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
+use super::*;
+use crate::models::Api;
+use crate::{EmbeddingsApi, Endpoint, LlmError, RetryPolicy};
 use axum::Json;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
-
-use super::*;
-use crate::models::Api;
-use crate::{EmbeddingsApi, Endpoint, LlmError, RetryPolicy};
 
 #[path = "../../../../tests/support/tiny_model.rs"]
 pub(crate) mod tiny_model;

@@ -1,13 +1,12 @@
 //! OpenAI's chat completions API, which most servers support: OpenRouter, DeepSeek, Groq, Mistral, Azure, LM Studio,
 //! vLLM, llama.cpp and many more.
 
-use serde_json::{Map, Value, json};
-use url::Url;
-
 use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
 use super::{as_url, blank_end, grouped_messages, is_begun, joined};
 use crate::quirks::Quirk;
 use crate::{Finish, Message, Request, Role, Thinking, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 pub(crate) struct Chat;
 

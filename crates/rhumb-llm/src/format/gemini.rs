@@ -1,8 +1,5 @@
 //! Google's `streamGenerateContent` API.
 
-use serde_json::{Map, Value, json};
-use url::Url;
-
 use super::{
     Chunk, Format, RequestContext, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at,
     with_tail,
@@ -10,6 +7,8 @@ use super::{
 use super::{MessageGroup, base64, grouped_messages};
 use crate::quirks::Quirk;
 use crate::{Finish, Image, Message, Role, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 pub(crate) struct Gemini;
 

@@ -8,15 +8,14 @@ mod gemini;
 mod ollama;
 mod responses;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
-use url::Url;
-
 use super::framing::Framing;
 use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
 use super::quirks::{Quirk, Quirks};
 use crate::models::Api;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use url::Url;
 
 pub(crate) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
 pub(crate) use ollama::context_for;

@@ -1,13 +1,11 @@
 //! Prices of tokens, amounts of money, and a ledger of what requests cost.
 
+use super::model::Model;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
-
-use serde::{Deserialize, Serialize};
-
-use super::model::Model;
 
 /// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

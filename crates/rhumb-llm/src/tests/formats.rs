@@ -1,8 +1,7 @@
 //! Tests of each wire format over HTTP: requests, complete answers, and damaged ones.
 
-use serde_json::Value;
-
 use super::*;
+use serde_json::Value;
 
 /// The content of all recorded answers.
 const REASONING: &str = "step one";

@@ -5,18 +5,16 @@ mod formats;
 mod refusals;
 mod servers;
 
-use std::time::Duration;
-
-use proptest::prelude::*;
-use serde_json::json;
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-
 use super::*;
 use crate::models::Api;
 use crate::{Endpoint, Message, Role};
+use proptest::prelude::*;
+use serde_json::json;
 use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 const TINY: Duration = Duration::from_millis(40);
 const LONG: Duration = Duration::from_secs(30);

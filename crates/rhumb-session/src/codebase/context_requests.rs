@@ -1,14 +1,12 @@
 //! Context requests: the model requests more of the repository, and the request is answered in another round.
 
-use std::fmt::Write as _;
-
-use serde::Deserialize;
-
 use crate::context::Mode;
 use crate::{
     Choice, CodebaseQuestion, Effect, Entry, FoundPassages, Level, Question, RequestSpec, Session, Subject, Turn,
 };
 use rhumb_index::retrieval::{ContextRequest, context_requests};
+use serde::Deserialize;
+use std::fmt::Write as _;
 
 /// Maximum number of chunks that the message after a search names. All of them are in the request.
 const MAX_NAMED: usize = 20;

@@ -3,14 +3,13 @@
 
 pub(crate) mod context_requests;
 
-use std::fmt;
-use std::sync::Arc;
-
 use crate::context::{CODEBASE, ChunkLocation, Mode, SectionKind, codebase_question, merge_locations};
 use crate::{Effect, Failure, Level, Session, SurveyState, Turn, TurnStatus};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 use rhumb_text::count;
+use std::fmt;
+use std::sync::Arc;
 
 pub use context_requests::{MoreContextRequest, found_message};
 

@@ -1,14 +1,13 @@
 //! The completions for a target, best first. Lists are bounded. The result for a prefix is cached, because a longer query can match only
 //! fewer names.
 
-use std::sync::Arc;
-
 use super::INDEX_WORDS;
 use crate::context::{CODEBASE, ChunkLocation};
 use crate::{Argument, COMMANDS, CompletionKind, CompletionTarget, Entry, Session, SessionLine, origin};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NameMatch, NamePart, file_name};
+use std::sync::Arc;
 
 /// Maximum number of completions of files, symbols and arguments.
 const MAX_COMPLETIONS: usize = 50;

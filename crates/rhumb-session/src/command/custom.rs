@@ -1,11 +1,10 @@
 //! Custom commands: expansion of arguments, and when a command of the repository may be sent. A command of the repository is an
 //! untrusted text, so its first use puts the text into the composer, where the user reads it before sending it.
 
-use std::collections::BTreeSet;
-
 use super::nearest;
 use crate::context::Mode;
 use crate::{CommandError, Level, Session, find_command};
+use std::collections::BTreeSet;
 
 /// A custom command.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! AI comments: comments in source files for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
 
-use std::fmt::Write as _;
-use std::ops::Range;
-
 use super::fence::fence_for;
 use rhumb_syntax::{Highlight, Language, Span, highlight};
 use rhumb_text::lines;
 use rhumb_text::sanitize::visible_line;
+use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The kind of an AI comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -18,8 +18,6 @@
 //! Roles alternate: material is followed by a short acknowledgement, and a model without a system role gets its instructions in
 //! the same way.
 
-use std::sync::Arc;
-
 use super::budget::{BudgetPlan, Window};
 use super::chunks::{ContextChunk, sent_chunks, written_chunks};
 use super::fence::fence_for;
@@ -33,6 +31,7 @@ use rhumb_llm::{Image, Message, Role};
 use rhumb_text::sanitize;
 use rhumb_text::secrets::{Secret, masked, secrets};
 use rhumb_tokens::{ImageCost, TokenCounter};
+use std::sync::Arc;
 
 /// Tokens that a chat API adds to every message (OpenAI's published figure; calibration corrects it for other models).
 pub(super) const TOKENS_PER_MESSAGE: usize = 4;

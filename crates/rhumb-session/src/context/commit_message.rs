@@ -1,7 +1,5 @@
 //! Commit messages: by a model, from the change; and without a model, from the changed files and symbols.
 
-use std::collections::BTreeSet;
-
 use super::budget::Window;
 use super::fence::fence_for;
 use super::prompts::{Prompts, fill};
@@ -9,6 +7,7 @@ use rhumb_llm::{Message, Role};
 use rhumb_syntax::{Definition, Language, SymbolKind};
 use rhumb_text::{count, diff, wrap};
 use rhumb_tokens::TokenCounter;
+use std::collections::BTreeSet;
 
 /// Maximum length of the first line of a commit message in characters.
 pub(super) const MAX_SUBJECT_CHARS: usize = 72;

@@ -1,16 +1,14 @@
 //! The message about the review of the model's changes: which hunks were accepted, rejected or changed by the user, and
 //! comments. It states facts only, each with its location.
 
-use std::fmt::Write as _;
-use std::ops::Range;
-
-use serde::{Deserialize, Serialize};
-
 use super::fence::fence_for;
 use super::refusals;
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{Decision, FileReview, Review, ReviewHunk};
 use rhumb_text::lines;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Maximum number of quoted lines of a hunk.
 const MAX_QUOTED_LINES: usize = 40;

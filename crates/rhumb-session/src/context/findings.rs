@@ -1,10 +1,9 @@
 //! The message about findings of checks after the model's changes: the output, and the code to which it refers.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use super::fence::fence_for;
 use rhumb_syntax::{Definition, Language};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// Context lines above and below a location.
 const CONTEXT_LINES: usize = 3;

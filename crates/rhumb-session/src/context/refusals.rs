@@ -1,9 +1,8 @@
 //! The message that returns refused edits to the model: which, why, and the text of the file there.
 
-use std::fmt::Write as _;
-
 use super::fence::fence_for;
 use rhumb_edit::{Excerpt, Flag, Outcome, Status};
+use std::fmt::Write as _;
 
 /// Number of quoted lines of a refused edit, which identify it.
 const MAX_QUOTED_LINES: usize = 12;

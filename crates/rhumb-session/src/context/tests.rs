@@ -1,16 +1,14 @@
 //! Facts about whole requests.
 
-use rhumb_llm::{Image, Message, Role};
-use std::sync::Arc;
-
-use proptest::prelude::*;
-
 use super::assemble::{Cuts, assemble_cut};
 use super::*;
+use proptest::prelude::*;
 use rhumb_edit::EditFormat;
 use rhumb_index::retrieval::{Related, Relation};
 use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
+use rhumb_llm::{Image, Message, Role};
 use rhumb_tokens::{TokenCounter, counter_for_model};
+use std::sync::Arc;
 
 /// Counts one token per word.
 struct Words;

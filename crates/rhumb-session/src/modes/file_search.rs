@@ -1,13 +1,12 @@
 //! Context mode: the model lists the files that a task needs. Each further request contains the text of the listed files and
 //! requests the list again, until the list no longer changes. Then the user decides.
 
-use std::collections::BTreeSet;
-
 use crate::context::{Mode, prose};
 use crate::request::mentions::listed;
 use crate::transcript::{self};
 use crate::{ChatFile, Choice, Effect, Entry, FileQuestion, Level, Question, RequestSpec, Session, Subject, Turn};
 use rhumb_text::count;
+use std::collections::BTreeSet;
 
 /// The maximum number of requests for one task.
 const MAX_ROUNDS: usize = 3;

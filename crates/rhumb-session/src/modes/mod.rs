@@ -5,13 +5,12 @@ mod file_search;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-
 use crate::context::Mode;
 use crate::transcript::{self};
 use crate::{ContextRequestPolicy, Effect, Entry, FileQuestion, Level, ModelRole, RequestSpec, Session, Subject, Turn};
 use architect::Plan;
 use file_search::FileSearch;
+use std::sync::Arc;
 
 /// The settings of modes and mentioned files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,13 +1,11 @@
 //! Tests of the modes.
 
-use std::sync::Arc;
-
-use proptest::prelude::*;
-
 use crate::context::Mode;
 use crate::*;
+use proptest::prelude::*;
 use rhumb_edit::{FormatChoice, Status, parse, propose};
 use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
+use std::sync::Arc;
 
 const EDIT: &str = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
 

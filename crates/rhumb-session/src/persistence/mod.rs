@@ -12,9 +12,8 @@ mod saved;
 mod tests;
 mod unfinished;
 
-use std::path::{Path, PathBuf};
-
 use crate::{Choice, Effect, Entry, Failure, Level, Notice, Question, Session, Subject};
+use std::path::{Path, PathBuf};
 
 pub use export::{ExportFormat, Exported, export};
 pub use resume::{Speaker, last_messages};

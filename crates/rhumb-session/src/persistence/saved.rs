@@ -3,18 +3,16 @@
 //! A session is stored as rows of text: each entry of the transcript and each other part is JSON. A part that cannot be read is
 //! reported, and the rest is used: a partly restored session is better than none.
 
-use std::borrow::Borrow as _;
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
 use crate::context::{ChunkLocation, HunkFeedback, Mode};
 use crate::request::history_summary::HistorySummary;
 use crate::{ChatFile, Connection, Entry, EntryVersion, Level, PersistenceEffect, Session};
 use rhumb_edit::review::Review;
 use rhumb_llm::models::Ledger;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::borrow::Borrow as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The log of a run: its output, for viewing.
 
-use std::collections::VecDeque;
-
 use super::{CommandRun, RunState};
 use rhumb_workspace::process::LiveOutput;
+use std::collections::VecDeque;
 
 const MAX_LINES: usize = 5_000;
 

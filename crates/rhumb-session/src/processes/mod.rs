@@ -3,12 +3,11 @@
 //! A *job* is one command, or a check of several steps. Each command of a job is a *run*, with its own log and a card in the
 //! transcript. Esc stops the job that was started last.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use crate::{Effect, Entry, Failure, Level, Session};
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
+use std::path::PathBuf;
+use std::sync::Arc;
 use verify::Verification;
 
 mod log;

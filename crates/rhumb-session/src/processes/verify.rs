@@ -1,8 +1,6 @@
 //! Checks after a write and on request. Findings are sent to the model without a question a limited number of times, and offered after
 //! that. Outputs of commands are always only offered.
 
-use std::sync::Arc;
-
 use super::Purpose;
 use crate::context::Mode;
 use crate::{
@@ -10,6 +8,7 @@ use crate::{
     RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
 };
 use rhumb_text::count;
+use std::sync::Arc;
 
 /// Maximum number of files named in an output that are added to the chat with it.
 const MAX_NAMED_FILES: usize = 3;

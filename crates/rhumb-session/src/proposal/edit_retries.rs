@@ -1,14 +1,13 @@
 //! Adds the edits of an answer to the review, and retries refused edits: sends them back to the model without a question a limited
 //! number of times, and after that if the user requests it.
 
-use std::sync::Arc;
-
 use crate::context;
 use crate::transcript::{self};
 use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, Turn};
 use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
+use std::sync::Arc;
 
 /// The answers to one request of the user, and the retries so far.
 #[derive(Debug, Default)]

@@ -8,13 +8,12 @@ pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
 
-use std::ops::{Deref, DerefMut};
-
 use crate::context::HunkFeedback;
 use crate::{Effect, Failure, Level, LookupEffect, RequestSpec, Session};
 use commits::Commits;
 use edit_retries::EditRetries;
 use rhumb_edit::review::Review;
+use std::ops::{Deref, DerefMut};
 
 /// The file that `/init` proposes.
 const AGENTS_FILE: &str = "AGENTS.md";

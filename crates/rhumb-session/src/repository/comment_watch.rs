@@ -1,10 +1,9 @@
 //! Comments for the model in files: a saved file with a new comment sends a message.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_request, found_comments};
 use crate::{Effect, Failure, Level, Session};
 use rhumb_text::count;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The comments for the model in files.
 #[derive(Debug, Default)]

@@ -1,10 +1,8 @@
 //! The embedding index: its progress, and the question before texts are sent to a server.
 
-use std::time::Duration;
-
-use rhumb_text::thousands;
-
 use crate::{Choice, Effect, Failure, Level, Question, Session, Subject};
+use rhumb_text::thousands;
+use std::time::Duration;
 
 /// The texts of the repository that lack an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,16 +1,14 @@
 //! Look-ups for commands that show something, and for completion: models, settings, folders, custom commands. Each look-up has exactly
 //! one response.
 
-use std::sync::Arc;
-
-use rhumb_index::repo_map::{Explanation, MapMatches};
-use rhumb_index::retrieval::{Hit, Question};
-use rhumb_workspace::Direction;
-
 use crate::{
     ClipboardText, Connection, CustomCommands, Effect, Entry, Failure, Level, MapIdentity, ModelRole, Notice,
     RequestSpec, Session, UndoPreview,
 };
+use rhumb_index::repo_map::{Explanation, MapMatches};
+use rhumb_index::retrieval::{Hit, Question};
+use rhumb_workspace::Direction;
+use std::sync::Arc;
 
 /// See [`Effect::Lookup`].
 #[derive(Debug, Clone, PartialEq, Eq)]

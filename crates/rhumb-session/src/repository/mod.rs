@@ -5,11 +5,9 @@ pub(super) mod embedding_index;
 pub(super) mod lookup;
 mod survey;
 
-use std::sync::Arc;
-
-use rhumb_index::repo_map::TagGraph;
-
 use embedding_index::IndexState;
+use rhumb_index::repo_map::TagGraph;
+use std::sync::Arc;
 
 pub use survey::SurveyState;
 

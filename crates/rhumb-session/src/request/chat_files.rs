@@ -1,13 +1,11 @@
 //! The files in the chat: adding them by path, glob or unique name, removing them, making them read-only.
 
-use std::sync::Arc;
-
+use crate::{Effect, Level, Session, is_image_path, name_some};
 use globset::GlobBuilder;
 use rhumb_text::count;
 use rhumb_workspace::is_secret_name;
 use serde::{Deserialize, Serialize};
-
-use crate::{Effect, Level, Session, is_image_path, name_some};
+use std::sync::Arc;
 
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,11 @@
 //! Citations: the locations in the repository that answers cite, and whether they exist. The files that an answer cites are read
 //! once, when the answer is complete. Until then, its citations are neither valid nor invalid.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use crate::{Effect, Entry, EntryVersion, LookupEffect, LookupResponse, Response, Transcript};
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
-
-use crate::{Effect, Entry, EntryVersion, LookupEffect, LookupResponse, Response, Transcript};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The maximum number of answers that are checked, newest first.
 const MAX_ANSWERS: usize = 20;

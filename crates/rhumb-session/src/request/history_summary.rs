@@ -1,17 +1,15 @@
 //! History summary: requests contain a summary instead of the beginning of a long conversation. The transcript keeps all messages. If a
 //! summary fails or becomes obsolete, the messages are sent unchanged.
 
-use std::cell::RefCell;
-use std::sync::Arc;
-
+use crate::context::{Prompt, SectionKind};
+use crate::transcript::{self};
+use crate::{Connection, Effect, Failure, Level, Session, Summarized};
 use rhumb_llm::{Message, Role};
 use rhumb_text::thousands;
 use rhumb_tokens::estimate;
 use serde::{Deserialize, Serialize};
-
-use crate::context::{Prompt, SectionKind};
-use crate::transcript::{self};
-use crate::{Connection, Effect, Failure, Level, Session, Summarized};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The minimum number of tokens for a summary on request. The summary of a shorter history would hardly be shorter.
 const MIN_COMPACTED_TOKENS: usize = 200;

@@ -1,10 +1,9 @@
 //! The user's choices about the repo map: its budget, when it is recomputed, pinned and banned files.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use crate::{Effect, Level, Session};
 use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The budget of the map is changed by this many tokens at once.
 pub const MAP_BUDGET_STEP: usize = 512;

@@ -9,11 +9,10 @@ pub(super) mod overrides;
 mod report;
 pub(super) mod spending;
 
-use std::collections::BTreeSet;
-
 use crate::effect::ContextView;
 use map_choices::{MapSettings, MapState};
 use overrides::RequestOverrides;
+use std::collections::BTreeSet;
 
 /// The parts of the next request that belong to no other component.
 #[derive(Debug, Default)]

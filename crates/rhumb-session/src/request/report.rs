@@ -1,12 +1,10 @@
 //! Status messages about the next request: its parts with their tokens and cost, and the secrets in it.
 
-use std::fmt::Write as _;
-use std::sync::Arc;
-
-use rhumb_llm::models::{Dollars, Tokens};
-
 use crate::context::PromptSecret;
 use crate::{Level, Session};
+use rhumb_llm::models::{Dollars, Tokens};
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// The maximum number of secrets that one status message lists.
 const MAX_LISTED_SECRETS: usize = 5;

@@ -1,8 +1,7 @@
 //! The cost of the session, and its maximum.
 
-use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
-
 use crate::{Failure, Level, Session, Spent};
+use rhumb_llm::models::{CapCheck, Dollars, Ledger, Spend, estimate};
 
 #[derive(Debug, Default)]
 pub(crate) struct Spending {

@@ -1,13 +1,11 @@
 //! The events of a running turn and its end.
 
-use std::sync::Arc;
-
-use rhumb_llm::models::{Model, Prices, Tokens};
-use rhumb_llm::{Completion, LlmError, StreamEvent};
-
 use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
 use crate::context::{Omission, Prompt};
 use crate::{AnswerState, Effect, Entry, Failure, Level, Session, Turn, TurnStatus};
+use rhumb_llm::models::{Model, Prices, Tokens};
+use rhumb_llm::{Completion, LlmError, StreamEvent};
+use std::sync::Arc;
 
 /// An event of a running request.
 #[derive(Debug, Clone)]

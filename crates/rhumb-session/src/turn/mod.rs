@@ -6,15 +6,13 @@ mod pasted_reply;
 pub(super) mod queue;
 mod send;
 
-use std::fmt;
-use std::time::Duration;
-
-use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
-use rhumb_index::retrieval::ContextRequest;
-
 use crate::codebase::{SearchGoal, SearchStep};
 use crate::context::Mode;
 use queue::Queue;
+use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use rhumb_index::retrieval::ContextRequest;
+use std::fmt;
+use std::time::Duration;
 
 /// An edit that is arriving. It is not located yet.
 #[derive(Debug, Clone, PartialEq, Eq)]

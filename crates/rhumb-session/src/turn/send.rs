@@ -1,7 +1,5 @@
 //! Sending a message: the checks before it, the steps from the message to the request, and the parts of a request.
 
-use std::sync::Arc;
-
 use crate::connect::HOW_TO_CONNECT;
 use crate::context::{Mode, Prompt, SectionKind};
 use crate::proposal::edit_retries::EditRetries;
@@ -9,6 +7,7 @@ use crate::{
     Answer, AnswerState, Attachment, CodebaseQuestion, ConnectRequest, Connection, Effect, Entry, Level, MentionEffect,
     ModelRole, RequestSpec, SearchGoal, Session, Turn, TurnStatus,
 };
+use std::sync::Arc;
 
 impl Session {
     /// Sends a message in the mode of the session, or a plan that was changed in the input. Returns `false` if it cannot be sent now,

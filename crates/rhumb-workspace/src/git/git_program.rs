@@ -4,6 +4,10 @@
 //! are taken from the user's own configuration only, and everything else that git would run is disabled. Hooks run
 //! only if the user wants them. No terminal is available: a passphrase prompt fails, and the failure is reported.
 
+use super::commit::Names;
+use super::error::{GitError, GitTask};
+use super::repo::Repo;
+use git2::{ConfigLevel, Index, Oid};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -11,12 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use git2::{ConfigLevel, Index, Oid};
-
-use super::commit::Names;
-use super::error::{GitError, GitTask};
-use super::repo::Repo;
 
 /// How often to check whether the program has ended.
 const POLL: Duration = Duration::from_millis(10);

@@ -8,18 +8,16 @@
 //! process holds a file lock. A record without a file lock belongs to a killed process:
 //! [`Repo::finish_interrupted_commits`] updates the index if the branch has moved, and removes the lock.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use git2::Oid;
-use tempfile::NamedTempFile;
-
 use super::error::GitError;
 use super::open;
 use super::prepare::{Change, bare_entry, entry_at};
 use super::repo::{Repo, short_id};
+use git2::Oid;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
 
 /// How often to check whether the lock is free.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);

@@ -4,14 +4,12 @@
 //! to it, possibly forever, and so may a device. Such a repository is rejected with an error that names the file. The
 //! ignore and attribute files in the work tree are checked before the work tree is compared.
 
+use super::error::GitError;
+use super::repo::Repo;
+use git2::{ErrorCode, Repository};
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
-
-use git2::{ErrorCode, Repository};
-
-use super::error::GitError;
-use super::repo::Repo;
 
 /// Folders that git reads at any depth: references, their logs, objects, and the rules for attributes and exclusion.
 const FOLDERS: [&str; 4] = ["refs", "logs", "objects", "info"];

@@ -1,15 +1,12 @@
 //! Tests of commits in real repositories.
 
+use super::*;
+use crate::ContentHash;
+use git2::Repository;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-
-use git2::Repository;
-
-use crate::ContentHash;
-
-use super::*;
 
 pub(crate) struct Fixture {
     pub(crate) dir: tempfile::TempDir,

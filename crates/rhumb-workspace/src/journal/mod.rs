@@ -20,6 +20,12 @@ mod record;
 mod recover;
 mod undo;
 
+use super::fault::fault;
+use crate::{JournalError, Root, TextEncoding, WriteError};
+pub use commits::PendingCommit;
+pub(crate) use record::{Record, RecordError, RecordedChange, Version};
+pub(crate) use recover::recover_unfinished;
+pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::ffi::OsStr;
@@ -28,16 +34,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::fault::fault;
-use crate::{JournalError, Root, TextEncoding, WriteError};
-pub use commits::PendingCommit;
-pub(crate) use record::{Record, RecordError, RecordedChange, Version};
-pub(crate) use recover::recover_unfinished;
-pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 pub use undo::{Direction, UndoOutcome, last_write, undo};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of writes that are kept.
 const MAX_WRITES: usize = 200;

@@ -4,12 +4,10 @@
 //! redone from the record alone. It has a checksum. Of a damaged record only the file names are used, and only for
 //! messages.
 
-use std::io;
-
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::snapshot::ContentHash;
+use serde::{Deserialize, Serialize};
+use std::io;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The first bytes of a record. The last byte is the version of the format.
 const MAGIC: &[u8; 8] = b"rhumbjr1";

@@ -8,10 +8,6 @@
 //!
 //! If a file cannot be read, nothing of its write is touched. The record stays for the next attempt.
 
-use std::fs;
-use std::io;
-use std::path::PathBuf;
-
 use super::{
     JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState, RecordedChange,
     Version,
@@ -21,6 +17,9 @@ use crate::resolve::ResolvedPath;
 use crate::snapshot::read_bytes;
 use crate::write::{Planned, apply, mode, resolve_target};
 use crate::{Journal, Root, WriteError};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 /// The recovery of one interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]

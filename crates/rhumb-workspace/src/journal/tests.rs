@@ -1,12 +1,11 @@
 //! Tests of the journal: after a crash at any step all files are old or all are new, and writes can be undone.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{Command, Stdio};
-
 use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::{FileWrite, Written, write};
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Command, Stdio};
 
 /// A root with a journal next to it.
 struct World {

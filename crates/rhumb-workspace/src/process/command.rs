@@ -1,11 +1,10 @@
 //! Command lines and their environment variables.
 
+use super::{ProcessError, group};
+use rhumb_text::secrets::secrets;
 use std::borrow::Cow;
 use std::path::Path;
 use std::process::Command;
-
-use super::{ProcessError, group};
-use rhumb_text::secrets::secrets;
 
 /// A command, with or without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]

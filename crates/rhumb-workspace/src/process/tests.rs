@@ -1,10 +1,9 @@
 //! Tests of commands, well-behaved ones and others.
 
+use super::*;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-
-use super::*;
 
 /// Runs a shell command in `folder`, where long outputs are written too.
 fn run_in(

@@ -14,12 +14,6 @@ mod dir;
 mod plan;
 mod steps;
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use super::journal::{JournalEntry, LockedJournal, RecordState, RecordedChange, recover_unfinished, sync_folder};
 use super::snapshot::read_bytes;
 use crate::resolve::relative;
@@ -27,6 +21,11 @@ use crate::{ContentHash, Journal, JournalError, Recovered, Recovery, Root, Write
 use plan::plan;
 pub(crate) use plan::{Planned, may_replace, mode, resolve_target};
 pub use plan::{editor_trace, has_hard_links, may_write};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 use steps::{Progress, RollbackFailures, is_hard_linked};
 
 /// Prefix of the names of temporary files.

@@ -1,14 +1,12 @@
 //! Tests of atomic writes.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-
-use proptest::prelude::*;
-
 use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::snapshot::read;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 fn write(root: &Root, writes: &[FileWrite]) -> Result<Written, WriteError> {
     super::write(root, None, writes, None)

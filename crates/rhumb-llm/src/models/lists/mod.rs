@@ -5,12 +5,10 @@ mod litellm;
 mod models_dev;
 mod openrouter;
 
-use std::fmt::Write as _;
-
-use serde_json::Value;
-
 use super::cost::{LongPrices, Prices};
 use super::name::ModelName;
+use serde_json::Value;
+use std::fmt::Write as _;
 
 /// First column of a stored list. Another value means another format.
 const HEADER: &str = "# rhumb-models-1";

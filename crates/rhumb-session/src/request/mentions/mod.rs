@@ -4,13 +4,11 @@ mod offer;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
-
-use rhumb_syntax::SymbolKind;
-use rhumb_workspace::is_secret_name;
-
 use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
 use crate::{Effect, Entry, Failure, Level, Session, TurnStatus};
+use rhumb_syntax::SymbolKind;
+use rhumb_workspace::is_secret_name;
+use std::path::PathBuf;
 
 pub(crate) use offer::FileOffers;
 pub use offer::{FileQuestion, NamedFile, RequestedFiles};

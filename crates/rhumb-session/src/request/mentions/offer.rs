@@ -3,14 +3,12 @@
 //! The session offers the files of a draft while the user types it, so that they can be added before it is sent. The offer stays
 //! afterwards, and a file that is added then is part of the next request.
 
-use std::collections::BTreeSet;
-
-use rhumb_text::{count, rounded};
-
 use super::{MAX_ADDED, listed};
 use crate::context::{Mode, prose};
 use crate::proposal::edit_retries::EditRetries;
 use crate::{Choice, Effect, Entry, MentionEffect, MentionPolicy, Plan, Question, Session, Subject, Turn};
+use rhumb_text::{count, rounded};
+use std::collections::BTreeSet;
 
 /// The maximum number of files in the title of a question. Its text lists all.
 const MAX_IN_TITLE: usize = 2;
