@@ -1,7 +1,7 @@
 //! Starts the full-screen app, on the user's repository or on the demo.
 
 use super::args::{Args, PictureArgs};
-use crate::config::{Paths, Settings};
+use crate::config::{Paths, Settings, private_folder};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{LineUiStart, complain, path_under, print, run_line_ui};
@@ -121,11 +121,7 @@ fn mode_rules(settings: &Settings) -> ModeRules {
 /// Whether this is the first start of the app for this user; records that it is not the next time. If that cannot be recorded,
 /// it is not a first start.
 fn is_first_start(state: &std::path::Path) -> bool {
-    let mut folder = std::fs::DirBuilder::new();
-    folder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-    folder.create(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
+    private_folder(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
 }
 
 /// Prints that the key command is run, which may take time or prompt before the screen is set up.

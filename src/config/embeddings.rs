@@ -41,19 +41,13 @@ settings! {
     /// The settings of embeddings.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Embeddings {
-        /// Where vectors are computed.
         source: EmbeddingsSource, from "embeddings";
         /// The model, if set: a folder, a name of the hub, or the name at a server.
         model: Option<String> = |layers| trimmed(layers, "embeddings_model");
-        /// The root of the API of the server, if it differs from that of the provider.
         url: Option<String> = |layers| trimmed(layers, "embeddings_url");
-        /// The API of the server, if it does not follow from the address.
         api: Option<EmbeddingsApi>, from "embeddings_api";
-        /// Dimensions of vectors, if fewer than the default of the model.
         dims: Option<usize>, from "embeddings_dims";
-        /// Whether texts may be sent.
         consent: Consent, from "embeddings_consent";
-        /// The server from which models are downloaded.
         hub: String = |layers| trimmed(layers, "embeddings_hub").unwrap_or_default();
     }
 }

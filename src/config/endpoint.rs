@@ -15,6 +15,9 @@ use url::Url;
 const ROUTER: &str = "openrouter";
 const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
 
+/// A key with its source, which may be known without the key.
+type FoundKey = Result<(Option<SecretString>, Option<KeySource>), ConfigError>;
+
 impl Settings {
     /// The endpoint of `model` (empty for the default model); `None` if no provider is configured. May run the key command of
     /// the user, which can take time.
@@ -22,14 +25,7 @@ impl Settings {
     /// # Errors
     /// The name is ambiguous, or the key cannot be read.
     pub fn endpoint(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
-        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
-            return Ok(None);
-        };
-        // A malformed address gets no key. The error is reported when it is used.
-        let url = Url::parse(candidate.base_url.trim()).ok();
-        let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.key_lookup(&candidate, url)))?;
-        let (key, key_source) = found.unzip();
-        Ok(Some(self.endpoint_of(&candidate, model, key, key_source)))
+        self.endpoint_with(model, |lookup| Ok(self.keys.find(lookup)?.unzip()))
     }
 
     /// The endpoint of `model` with the source of its key instead of the key. Runs no command and reads no key.
@@ -37,12 +33,21 @@ impl Settings {
     /// # Errors
     /// As [`Settings::endpoint`].
     pub fn endpoint_without_key(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
-        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
-            return Ok(None);
+        self.endpoint_with(model, |lookup| Ok((None, self.keys.source(lookup)?)))
+    }
+
+    fn endpoint_with(
+        &self,
+        model: &str,
+        find: impl FnOnce(&KeyLookup<'_>) -> FoundKey,
+    ) -> Result<Option<Endpoint>, ConfigError> {
+        let Some((candidate, model)) = self.route(&self.model_named(model))? else { return Ok(None) };
+        // A malformed address gets no key. The error is reported when it is used.
+        let (key, key_source) = match Url::parse(candidate.base_url.trim()) {
+            Ok(url) => find(&self.key_lookup(&candidate, &url))?,
+            Err(_) => (None, None),
         };
-        let url = Url::parse(candidate.base_url.trim()).ok();
-        let key_source = url.as_ref().map_or(Ok(None), |url| self.keys.source(&self.key_lookup(&candidate, url)))?;
-        Ok(Some(self.endpoint_of(&candidate, model, None, key_source)))
+        Ok(Some(self.endpoint_of(&candidate, model, key, key_source)))
     }
 
     pub(super) fn endpoint_of(

@@ -29,7 +29,7 @@ pub use edit_file::{changed, setting_line, typed_value, write_setting};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
 pub use key::{Keyring, Keys, keyring_of_system};
 pub use layers::{Layers, Sources, WorkingDirs, read_regular_file};
-pub use paths::Paths;
+pub use paths::{Paths, private_folder};
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};
 pub use setting::{PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};

@@ -96,7 +96,7 @@ pub(super) fn owner_if_another(_: &Path) -> Option<u32> {
 }
 
 /// Creates a folder that only its owner can access, and its parents.
-pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

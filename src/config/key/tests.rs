@@ -1,5 +1,4 @@
 use super::*;
-use secrecy::ExposeSecret as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 const CANARY: &str = "sk-canary-0123456789";
