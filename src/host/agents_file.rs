@@ -70,10 +70,7 @@ impl Host {
         }
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read.".to_owned();
-            return LookupResponse::AgentsFile(Err(Failure {
-                message,
-                hint: "Try /init again when the map is shown.".into(),
-            }));
+            return LookupResponse::AgentsFile(Err(Failure::new(message, "Try /init again when the map is shown.")));
         };
         let paths: Vec<&str> = survey.files.iter().map(|file| file.path.as_str()).collect();
         let map = self.compose(spec, false, None).map;

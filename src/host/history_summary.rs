@@ -52,8 +52,7 @@ impl Host {
         cancel: &CancellationToken,
     ) -> Result<Summarized, Failure> {
         let SummaryRequest { limit, allowance, chosen, compact } = request;
-        let failure =
-            |message: &str| Failure { message: message.to_owned(), hint: "/clear starts without history.".into() };
+        let failure = |message: &str| Failure::new(message, "/clear starts without history.");
         let Some(main) = self.client() else { return Err(failure("no model is connected.")) };
         let (host, chosen) = (self.clone(), chosen.clone());
         let weak = tokio::task::spawn_blocking(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await;
@@ -95,8 +94,7 @@ impl Host {
             let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
             let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
             if left.zip(cost).is_some_and(|(left, cost)| cost > left) {
-                let message = "it would exceed the spending cap.".into();
-                return Err(Failure { message, hint: "Raise spending_cap in rhumb.toml.".into() });
+                return Err(Failure::new("it would exceed the spending cap.", "Raise spending_cap in rhumb.toml."));
             }
             let request =
                 Request { model: client.model.clone(), messages: messages.clone(), tokens, ..Request::default() };

@@ -131,13 +131,10 @@ impl MentionLookup<'_> {
             added += 1;
         }
         if added < new.len() {
-            found.notes.push(Failure {
-                message: format!(
+            found.notes.push(Failure::new(format!(
                     "Only {added} of {} files of {folder}/ were added: a folder may use {limit} tokens, a quarter of the window.",
                     new.len()
-                ),
-                hint: "Name a smaller folder or single files. /add has no such limit.".into(),
-            });
+                ), "Name a smaller folder or single files. /add has no such limit."));
         }
     }
 

@@ -467,13 +467,10 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
     if ways.is_empty() {
         ways.push("shorten the message, or /clear the history".to_owned());
     }
-    Some(Failure {
-        message: format!(
-            "Not sent: the request has {} tokens, {} more than the model takes.",
-            prompt.tokens, oversized.excess
-        ),
-        hint: format!("{}.", sentence(&ways.join(", or "))),
-    })
+    Some(Failure::new(
+        format!("Not sent: the request has {} tokens, {} more than the model takes.", prompt.tokens, oversized.excess),
+        format!("{}.", sentence(&ways.join(", or "))),
+    ))
 }
 
 /// The text with a capital at its beginning.

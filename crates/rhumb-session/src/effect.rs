@@ -290,6 +290,13 @@ pub struct Failure {
     pub hint: String,
 }
 
+impl Failure {
+    /// Creates a failure.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
+}
+
 impl From<&LlmError> for Failure {
     fn from(error: &LlmError) -> Self {
         let message = format!("{}.", error.to_string().trim_end_matches('.'));

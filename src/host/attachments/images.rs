@@ -68,9 +68,8 @@ fn hint(model: &Model) -> String {
 pub(super) fn image_from_file(typed: &str, model: &Model) -> Result<NewImage, NotAnImage> {
     let path = path_of(typed);
     let shown = path.display().to_string();
-    let other = |message: String| {
-        NotAnImage::OtherFile(Failure { message, hint: "Pictures are PNG, JPEG, GIF or WebP files.".into() })
-    };
+    let other =
+        |message: String| NotAnImage::OtherFile(Failure::new(message, "Pictures are PNG, JPEG, GIF or WebP files."));
     let bytes = read(&path).map_err(|reason| other(format!("{shown} is not added: {reason}.")))?;
     let Some(media_type) = image_type(&bytes) else {
         return Err(other(format!("{shown} is not added: it is not an image in a supported format.")));

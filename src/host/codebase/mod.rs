@@ -86,8 +86,7 @@ async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) ->
 async fn search(source: &Arc<PassageSource>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
     let vector = match &source.index {
         Some((embedder, _)) => question_vector(embedder.as_ref(), question).await.map_err(|error| {
-            let message = format!("The search was by words alone: {error}");
-            notes.push(Failure { message, hint: error.hint() });
+            notes.push(Failure::new(format!("The search was by words alone: {error}"), error.hint()));
         }),
         None => Err(()),
     };

@@ -194,8 +194,7 @@ impl Host {
 
     fn index_page(&self) -> Response {
         let Some(survey) = self.shared.survey.borrow().clone() else {
-            let message = "The repository is still being read.".into();
-            let failure = Failure { message, hint: "Try again in a moment.".into() };
+            let failure = Failure::new("The repository is still being read.", "Try again in a moment.");
             return Response::Failed { effect: EffectKind::Index, failure };
         };
         let embedder = self.embedder();

@@ -11,10 +11,9 @@ use std::sync::atomic::AtomicBool;
 /// Why the `.git` folder is not opened: it contains a pipe or a device.
 pub(super) fn refused(root: &Root) -> Option<Failure> {
     match Repo::open(root.path()) {
-        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => Some(Failure {
-            message: format!("Git is not used (history, tracked files, commits): {error}."),
-            hint: error.hint(),
-        }),
+        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => {
+            Some(Failure::new(format!("Git is not used (history, tracked files, commits): {error}."), error.hint()))
+        }
         _ => None,
     }
 }

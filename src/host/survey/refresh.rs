@@ -265,9 +265,8 @@ pub fn unread_rules(files: &[String]) -> Failure {
 /// A note about the survey that did not apply to the last one.
 fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     if survey.bare {
-        return before.is_none().then(|| Failure {
-            message: "This is a bare repository without files.".into(),
-            hint: "Start rhumb in a clone or a worktree of it.".into(),
+        return before.is_none().then(|| {
+            Failure::new("This is a bare repository without files.", "Start rhumb in a clone or a worktree of it.")
         });
     }
     if survey.git_refused.is_some() && before.is_none_or(|before| before.git_refused.is_none()) {

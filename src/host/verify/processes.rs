@@ -99,10 +99,7 @@ pub(super) fn notes_of(line: &str, ended: &CommandOutcome) -> Vec<Failure> {
     }
     if ended.end == End::WantedTerminal {
         let message = format!("{line} tried to read from the terminal and was stopped.");
-        notes.push(Failure {
-            message,
-            hint: "Run it in another terminal, or pass its input on the command line.".into(),
-        });
+        notes.push(Failure::new(message, "Run it in another terminal, or pass its input on the command line."));
     }
     if let Some(why) = &ended.output.not_kept {
         let message = format!("The output of {line} is too long for memory, and could not be saved: {why}.");

@@ -16,9 +16,8 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let is_reported = |path: &String| writes.iter().any(|write| write.paths.contains(path));
     let abandoned: Vec<String> =
         journal.take_abandoned_commits().into_iter().filter(|path| !is_reported(path)).collect();
-    failures.extend(uncommitted(root, &abandoned).map(|files| Failure {
-        message: format!("rhumb was ended before it committed an earlier write or undo: {files}."),
-        hint: BY_HAND.into(),
+    failures.extend(uncommitted(root, &abandoned).map(|files| {
+        Failure::new(format!("rhumb was ended before it committed an earlier write or undo: {files}."), BY_HAND)
     }));
     failures
 }
@@ -31,10 +30,9 @@ fn commit_note(commit: &InterruptedCommit) -> Failure {
     let InterruptedCommit { short_id, subject, failed } = commit;
     let interrupted = format!("An earlier process was ended during the commit {short_id} {subject}");
     match failed {
-        None => Failure {
-            message: format!("{interrupted}. Git's index has been updated to that commit."),
-            hint: "Nothing more to do.".into(),
-        },
+        None => {
+            Failure::new(format!("{interrupted}. Git's index has been updated to that commit."), "Nothing more to do.")
+        }
         Some(why) => Failure {
             message: format!("{interrupted}, and git's index could not be updated to that commit: {why}."),
             hint: "The index stays locked. The next start tries again.".into(),

@@ -152,11 +152,7 @@ fn open_in_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
 fn hard_link_note(files: &[WrittenFile]) -> Option<Failure> {
     let linked: Vec<&str> =
         files.iter().filter(|file| file.had_hard_links).map(|file| file.stored_at.as_str()).collect();
-    (!linked.is_empty()).then(|| Failure {
-        message: format!("{} had hard links, which keep the old content.", linked.join(", ")),
-        hint: "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."
-            .into(),
-    })
+    (!linked.is_empty()).then(|| Failure::new(format!("{} had hard links, which keep the old content.", linked.join(", ")), "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."))
 }
 
 fn file_writes(files: &[PendingWrite]) -> Vec<FileWrite> {

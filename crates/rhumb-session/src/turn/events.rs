@@ -84,10 +84,7 @@ impl AskError {
             Self::Provider(error) => Failure::from(error),
             Self::UnfinishedWork(error) => {
                 let Failure { message, hint } = Failure::from(error);
-                Failure {
-                    message: format!("The answer reached the output limit and could not be continued: {message}"),
-                    hint,
-                }
+                Failure::new(format!("The answer reached the output limit and could not be continued: {message}"), hint)
             }
         }
     }
