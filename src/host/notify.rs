@@ -33,7 +33,8 @@ fn run(line: &str, text: &str) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{program} ended with {status}")) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -150,7 +150,8 @@ fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| files.join(", "))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
