@@ -2,9 +2,8 @@
 
 use super::connect::unknown_note;
 use super::{Host, ModelClient, RequestEnv, connect_model};
-use rhumb_llm::Message;
-use rhumb_llm::models::{Dollars, Tokens, estimate};
-use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
+use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_llm::{Finish, LlmError, Message, Request, StreamEvent, Usage};
 use rhumb_session::context::{SummaryInputs, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
@@ -91,17 +90,13 @@ impl Host {
     ) -> Result<Vec<String>, Failure> {
         let mut summaries = Vec::new();
         for messages in plan.requests() {
-            let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-            let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
-            if left.zip(cost).is_some_and(|(left, cost)| cost > left) {
+            let request = client.request(messages.clone(), counter);
+            if client.exceeds(*left, &request, EXPECTED_OUTPUT) {
                 return Err(Failure::new("it would exceed the spending cap.", "Raise spending_cap in rhumb.toml."));
             }
-            let request =
-                Request { model: client.model.clone(), messages: messages.clone(), tokens, ..Request::default() };
             let (text, spent) = answer(client, request, cancel).await;
             if let Some(spent) = spent {
-                let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
-                *left = left.map(|left| left.over(paid));
+                client.pay(left, &spent);
                 self.respond(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
             }
             summaries.push(text.map_err(|error| Failure::from(&error))?);

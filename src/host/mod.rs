@@ -427,6 +427,13 @@ impl Host {
     }
 }
 
+/// Runs `work` on a thread that may block.
+async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(move || caught(work)).await;
+    // Fails only when the program ends.
+    done.unwrap_or_else(|error| Err(Failure::new(format!("{error}."), "")))
+}
+
 /// Runs `work`. A panic in it is a bug of the program; it becomes a failure, and the program continues.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {

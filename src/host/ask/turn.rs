@@ -4,7 +4,7 @@
 use super::pings::{PING_EVERY, keep_warm};
 use super::{AskParams, ask};
 use crate::host::history_summary::SummaryRequest;
-use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, caught, connect_model, lock};
+use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, connect_model, lock, on_blocking_thread};
 use rhumb_index::repo_map::Refresh;
 use rhumb_session::context::{Prompt, SectionKind};
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
@@ -118,17 +118,14 @@ impl Host {
         limit: Option<usize>,
         TurnModel { client, counter, .. }: TurnModel,
     ) -> Result<ContextView, Failure> {
-        let compose_on_thread = tokio::task::spawn_blocking(move || {
-            caught(|| {
-                if spec.map.refresh == Refresh::Always && limit.is_none() {
-                    lock(&self.shared.survey_state.changed).listing = true;
-                    self.survey(&AtomicBool::new(false));
-                }
-                self.compose_for(&spec, false, limit, (&client.facts, &counter))
-            })
-        });
-        // Fails only when the program ends.
-        compose_on_thread.await.unwrap_or_else(|error| Err(Failure { message: error.to_string(), hint: String::new() }))
+        on_blocking_thread(move || {
+            if spec.map.refresh == Refresh::Always && limit.is_none() {
+                lock(&self.shared.survey_state.changed).listing = true;
+                self.survey(&AtomicBool::new(false));
+            }
+            self.compose_for(&spec, false, limit, (&client.facts, &counter))
+        })
+        .await
     }
 }
 

@@ -1,7 +1,7 @@
 //! Web pages for the conversation: fetched, shortened to a budget, and quoted in a fence as reference material.
 
 use super::images::new_image;
-use crate::host::{Host, SharedOutput, caught, shared_output};
+use crate::host::{Host, SharedOutput, on_blocking_thread, shared_output};
 use rhumb_session::context::fence_for;
 use rhumb_session::{Failure, FetchResponse, Response, SharedPage};
 use rhumb_text::width;
@@ -64,9 +64,7 @@ impl Host {
 
     async fn share(&self, page: Page) -> Result<SharedPage, Failure> {
         let host = self.clone();
-        let shared = tokio::task::spawn_blocking(move || caught(|| host.shared_page(&page))).await;
-        // Fails only when the program ends.
-        shared.unwrap_or_else(|error| Err(Failure { message: format!("{error}."), hint: String::new() }))
+        on_blocking_thread(move || host.shared_page(&page)).await
     }
 
     fn shared_page(&self, page: &Page) -> SharedPage {

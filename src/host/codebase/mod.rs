@@ -5,7 +5,7 @@ mod search_model;
 
 use super::embedding_index::search::question_vector;
 use super::history_summary::weak_client;
-use super::{Host, IndexError, Survey, caught, embedder, load_vectors, lock};
+use super::{Host, IndexError, Survey, embedder, load_vectors, lock, on_blocking_thread};
 use crate::config::EmbeddingsSource;
 pub(super) use passage_source::current_passages;
 pub use passage_source::{EmbeddingIndex, PassageSource};
@@ -106,12 +106,6 @@ fn without_duplicates(notes: Vec<Failure>) -> Vec<Failure> {
         }
     }
     once
-}
-
-async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(move || caught(work)).await;
-    // Fails only when the program ends.
-    done.unwrap_or_else(|error| Err(Failure { message: format!("{error}."), hint: String::new() }))
 }
 
 fn failed(failure: Failure) -> FoundPassages {

@@ -4,10 +4,9 @@ use super::pending::{CommitMessages, MessageRequest, PendingCommits};
 use crate::host::history_summary::answer;
 use crate::host::{ModelClient, RequestEnv};
 use rhumb_llm::Request;
-use rhumb_llm::models::{Dollars, estimate};
+use rhumb_llm::models::Dollars;
 use rhumb_session::Spent;
 use rhumb_session::context::{CommitMessageInputs, commit_message_in, commit_request};
-use rhumb_tokens::TokenCounter as _;
 use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -37,8 +36,7 @@ pub async fn commit_messages(
         let (text, spent) = writer.message(&message_request, left).await;
         *message = text;
         if let Some(spent) = spent {
-            let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
-            left = left.map(|left| left.over(paid));
+            client.pay(&mut left, &spent);
             all.push(spent);
         }
     }
@@ -60,8 +58,7 @@ impl MessageWriter<'_> {
         let Some(request) = self.request(message_request).filter(|_| !self.cancel.is_cancelled()) else {
             return (None, None);
         };
-        let cost = estimate(&self.client.facts, request.tokens as u64, EXPECTED_OUTPUT);
-        if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
+        if self.client.exceeds(allowance, &request, EXPECTED_OUTPUT) {
             return (None, None);
         }
         let stop = self.cancel.child_token();
@@ -96,7 +93,6 @@ impl MessageWriter<'_> {
             counter: &counter,
         };
         let (messages, _) = commit_request(&inputs)?;
-        let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-        Some(Request { model: self.client.model.clone(), messages, tokens, ..Request::default() })
+        Some(self.client.request(messages, &counter))
     }
 }

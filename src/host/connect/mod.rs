@@ -5,10 +5,11 @@ mod keys;
 use super::Host;
 use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;
-use rhumb_llm::models::{Catalog, Model};
-use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
-use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response};
+use rhumb_llm::models::{Catalog, Dollars, Model, estimate};
+use rhumb_llm::{HttpProvider, LlmError, Message, Provider, Request, Timeouts};
+use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response, Spent};
 use rhumb_text::nearest;
+use rhumb_tokens::TokenCounter;
 use std::sync::Arc;
 
 /// Maximum number of a server's models in a message.
@@ -36,6 +37,24 @@ impl ModelClient {
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
         let facts = Arc::new(Catalog::bundled().find(&model));
         Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
+    }
+
+    /// A request with these messages, counted.
+    pub(super) fn request(&self, messages: Vec<Message>, counter: &dyn TokenCounter) -> Request {
+        let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
+        Request { model: self.model.clone(), messages, tokens, ..Request::default() }
+    }
+
+    /// Whether a request with an answer of `output` tokens costs more than `allowance`.
+    pub(super) fn exceeds(&self, allowance: Option<Dollars>, request: &Request, output: u64) -> bool {
+        let cost = estimate(&self.facts, request.tokens as u64, output);
+        allowance.zip(cost).is_some_and(|(left, cost)| cost > left)
+    }
+
+    /// Subtracts what was spent from the rest of the allowance.
+    pub(super) fn pay(&self, left: &mut Option<Dollars>, spent: &Spent) {
+        let paid = self.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+        *left = left.map(|left| left.over(paid));
     }
 }
 
