@@ -1,6 +1,7 @@
-//! `rhumb man`: a man page for the program and one for each command, made from the definition of the command line.
+//! `rhumb man` and `rhumb completions`: a man page for the program and one for each command, and shell completions, made from the
+//! definition of the command line.
 
-use super::{ManArgs, complain, print};
+use super::{CompletionsArgs, ManArgs, complain, print};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;
 use clap::Command;
@@ -103,6 +104,19 @@ fn files(roff: &mut Roff) {
         roff.control("TP", []).text([bold(file)]).text([roman(what)]);
     }
     roff.control("PP", []).text([bold("rhumb config --path"), roman(" prints where they are on this machine.")]);
+}
+
+/// Prints the completions of `command` for a shell.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn completions(mut command: Command, args: &CompletionsArgs) -> Result<u8, UserError> {
+    let name = command.get_name().to_owned();
+    // Written to memory first, because the generator panics on a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(0)
 }
 
 #[cfg(test)]

@@ -51,8 +51,7 @@ pub use propose::{propose, propose_alone};
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
-pub use verify::output::{SharedOutput, shared_output};
-pub use verify::processes::output_budget;
+pub use verify::processes::{SharedOutput, output_budget, shared_output};
 pub use verify::{CheckContext, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
 

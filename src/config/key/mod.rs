@@ -3,12 +3,11 @@
 
 mod command;
 mod credentials;
-mod keyring;
 
 use super::endpoint::ProviderCandidate;
 use super::provider::PRESETS;
 use super::{ConfigError, Paths, Settings};
-pub use keyring::{Keyring, keyring_of_system};
+pub use credentials::{Keyring, keyring_of_system};
 use rhumb_llm::models::Api;
 use rhumb_llm::{Endpoint, KeySource};
 use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};

@@ -4,7 +4,6 @@
 //! commands are those of the full screen; hunks are decided by number.
 
 mod answer;
-mod command_output;
 mod commands;
 mod connect;
 mod editor;
@@ -16,14 +15,12 @@ mod questions;
 mod review;
 mod review_commands;
 mod review_text;
-mod text;
 mod transcript_printer;
 
 use super::error_kind;
 use crate::error::ErrorKind;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
-use command_output::CommandOutput;
 use editor::EditTarget;
 pub(super) use editor::edit_file_name;
 use input::{InputQueue, StdinLine, StdinReader};
@@ -41,10 +38,11 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
-use text::{detail, page, setting_lines};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use transcript_printer::CommandOutput;
 use transcript_printer::TranscriptPrinter;
+use transcript_printer::{detail, page, setting_lines};
 
 /// Responses that are handled before the input is polled again.
 const MAX_RESPONSES_PER_TURN: usize = 64;

@@ -2,7 +2,7 @@
 //! otherwise it is a message or a command of the review.
 
 use super::LineUi;
-use super::text::detail;
+use super::transcript_printer::detail;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::context::Mode;

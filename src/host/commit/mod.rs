@@ -3,14 +3,13 @@
 //! A write does not wait for a commit message: the files are written, and the commit is made when the model has answered. The next
 //! write or commit flushes the pending commit and waits for it, so that commits are made in the order of the writes.
 
-pub(super) mod message;
 pub(super) mod pending;
 
 use super::history_summary::separate_weak_client;
 use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};
 use super::{Host, ModelClient, caught, lock};
-use message::commit_messages;
+use pending::commit_messages;
 use pending::{CommitMessages, PendingCommits, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};

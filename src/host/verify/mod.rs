@@ -3,14 +3,13 @@
 //! Commands come from the effective settings (those of a repository need the approval of the user) or from the input of the
 //! user. Nothing else is run.
 
-pub(super) mod output;
 pub(super) mod processes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 
 use super::{RequestEnv, lock};
-use output::shared_text;
+use processes::shared_text;
 use processes::{notes_of, run_command};
 use rhumb_session::context::{Finding, findings, marked_outline, referenced_lines};
 use rhumb_session::{CheckMode, Failure, JobOutcome, Origin, SharedText, VerifyRequest};

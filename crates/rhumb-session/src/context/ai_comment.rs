@@ -1,6 +1,6 @@
 //! AI comments: comments in source files for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
 
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use rhumb_syntax::{Highlight, Language, Span, highlight};
 use rhumb_text::lines;
 use rhumb_text::sanitize::visible_line;

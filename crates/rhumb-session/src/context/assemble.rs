@@ -20,7 +20,7 @@
 
 use super::budget::{BudgetPlan, Window};
 use super::chunks::{ContextChunk, sent_chunks, written_chunks};
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use super::instructions::{Instructions, example_as_turns, instructions};
 use super::mode::{Task, UserEnvironment};
 use super::prompt::{Prompt, PromptSecret, Section, SectionKind};

@@ -1,7 +1,7 @@
 //! Commit messages: by a model, from the change; and without a model, from the changed files and symbols.
 
 use super::budget::Window;
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use super::prompts::{Prompts, fill};
 use rhumb_llm::{Message, Role};
 use rhumb_syntax::{Definition, Language, SymbolKind};

@@ -4,7 +4,7 @@
 //! tells it to begin with its own last lines, the anchor. Everything before the new text is removed, also if the model repeats
 //! more. Without a repetition nothing is removed.
 
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use rhumb_llm::{Message, Role};
 
 /// Minimum number of letters and digits of an anchor.

@@ -1,6 +1,6 @@
 //! The message about findings of checks after the model's changes: the output, and the code to which it refers.
 
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use rhumb_syntax::{Definition, Language};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,21 +4,19 @@
 //! is cheap and does not wait for the disk. Only one process may have a session open. An earlier session is therefore resumed in two
 //! steps: the host locks and reads it, and then the session, which may be busy by that time, confirms or cancels.
 
-mod branch;
 mod export;
 mod resume;
 mod saved;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 
 use crate::{Choice, Effect, Entry, Failure, Level, Notice, Question, Session, Subject};
 use std::path::{Path, PathBuf};
 
 pub use export::{ExportFormat, Exported, export};
+pub use resume::UnfinishedWork;
 pub use resume::{Speaker, last_messages};
 pub use saved::{SavedSession, SessionChange, SessionLine, StoredSession, UnsavedChanges};
-pub use unfinished::UnfinishedWork;
 
 /// Identifies an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]

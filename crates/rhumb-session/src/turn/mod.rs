@@ -2,7 +2,6 @@
 
 pub(super) mod continuation;
 pub(super) mod events;
-mod pasted_reply;
 pub(super) mod queue;
 mod send;
 
