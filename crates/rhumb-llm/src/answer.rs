@@ -267,9 +267,7 @@ impl<'a> AnswerReader<'a> {
             // An error after the finish reason does not affect the answer.
             return if self.finish.is_some() { Ok(()) } else { Err(self.refused(&failure.to_string())) };
         }
-        let Some(mut chunk) = self.origin.format.chunk(value) else {
-            return Ok(());
-        };
+        let Some(mut chunk) = self.origin.format.chunk(value) else { return Ok(()) };
         self.recognised = true;
         if chunk.whole {
             self.drop_what_came_in_pieces(&mut chunk);

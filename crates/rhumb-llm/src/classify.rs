@@ -192,9 +192,7 @@ pub(crate) fn numbers(text: &str) -> Vec<Number> {
 pub(crate) fn sent_and_limit(text: &str) -> (Option<usize>, Option<usize>) {
     let text = text.to_lowercase();
     let numbers = numbers(&text);
-    let Some(at) = limit_among(&text, &numbers) else {
-        return (None, None);
-    };
+    let Some(at) = limit_among(&text, &numbers) else { return (None, None) };
     let limit = numbers.get(at).map(|number| number.value).filter(|limit| *limit > 0);
     let others = || numbers.iter().map(|number| number.value).filter(|value| Some(*value) != limit);
     let exceeds = |sent: &usize| limit.is_some_and(|limit| *sent > limit);

@@ -45,9 +45,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
 /// Returns the servers that answer on these ports of this machine. They are queried in parallel, for at most 700 ms.
 pub async fn local_servers_at(servers: &[(&str, u16)]) -> Vec<LocalServer> {
     let here = Url::parse("http://127.0.0.1").ok();
-    let Some(client) = here.and_then(|here| client(LOCAL_TIMEOUT, &here).ok()) else {
-        return Vec::new();
-    };
+    let Some(client) = here.and_then(|here| client(LOCAL_TIMEOUT, &here).ok()) else { return Vec::new() };
     let asked = servers.iter().map(|&(name, port)| {
         let client = client.clone();
         async move { timeout(LOCAL_TIMEOUT, ask(&client, name, port)).await.ok().flatten() }

@@ -131,9 +131,7 @@ impl HttpProvider {
                 chance: chance(),
                 ..AttemptState::default()
             };
-            let NextStep::Retry { wait } = next_step(Err(&failure.error), &facts) else {
-                return Err(failure.error);
-            };
+            let NextStep::Retry { wait } = next_step(Err(&failure.error), &facts) else { return Err(failure.error) };
             let retrying = StreamEvent::Retrying { attempt: made + 1, wait, reason: failure.error.to_string() };
             events.send(retrying).await.map_err(|_| LlmError::Cancelled)?;
             tokio::time::sleep(wait).await;

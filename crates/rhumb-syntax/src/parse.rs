@@ -121,10 +121,7 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
 /// after an annotation without noticing the end of the source; that for Swift compares the end with its own strings.
 pub(crate) fn fit_for<'source>(language: &Language, source: &'source str) -> Cow<'source, str> {
     let fit = if language.ascii_only { in_ascii(source) } else { Cow::Borrowed(source) };
-    if language.needs_final_newline && !fit.ends_with('\n') {
-        return Cow::Owned(fit.into_owned() + "\n");
-    }
-    fit
+    if language.needs_final_newline && !fit.ends_with('\n') { Cow::Owned(fit.into_owned() + "\n") } else { fit }
 }
 
 fn in_ascii(source: &str) -> Cow<'_, str> {

@@ -162,10 +162,7 @@ fn followed(root: &Root, link: &Path) -> Result<PathBuf, ResolveError> {
         return Err(ResolveError::Outside("it is a link out of the root"));
     };
     let into_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_folder);
-    if inside.components().any(into_git) {
-        return Err(ResolveError::Outside("it is a link into .git"));
-    }
-    Ok(real)
+    if inside.components().any(into_git) { Err(ResolveError::Outside("it is a link into .git")) } else { Ok(real) }
 }
 
 fn refused(error: io::Error) -> ResolveError {

@@ -23,9 +23,7 @@ use url::{Host, Url};
 /// # Errors
 /// The file can be read by others, cannot be read, or is malformed. Error messages never quote it.
 pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretString)>, ConfigError> {
-    let Some(text) = secret_file(path)? else {
-        return Ok(None);
-    };
+    let Some(text) = secret_file(path)? else { return Ok(None) };
     let wrong = |at: usize, message: &str| ConfigError::Invalid {
         path: path.display().to_string(),
         message: format!("line {}: {message}", line_of(&text, at)),

@@ -133,9 +133,7 @@ impl Keys {
     /// # Errors
     /// As [`Keys::source`], or the command fails.
     pub(super) fn find(&self, lookup: &KeyLookup<'_>) -> Result<Option<(SecretString, KeySource)>, ConfigError> {
-        let Some(source) = self.source(lookup)? else {
-            return Ok(None);
-        };
+        let Some(source) = self.source(lookup)? else { return Ok(None) };
         let key = match &source {
             KeySource::Variable(name) => self.variables.get(name).cloned(),
             KeySource::Credentials { path, .. } => credentials::find(Path::new(path), lookup.url)?.map(|(_, key)| key),

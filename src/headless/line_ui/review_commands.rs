@@ -230,9 +230,7 @@ fn line_range(text: &str, review: &Review, id: HunkId) -> Result<Range<usize>, S
 
 /// Parses `2 lines 1-3` or `2 line 1`; `None` if no lines are named.
 fn hunk_lines(text: &str, review: &Review) -> Result<Option<(HunkId, Range<usize>)>, String> {
-    let Some((hunk, range)) = text.split_once(" lines ").or_else(|| text.split_once(" line ")) else {
-        return Ok(None);
-    };
+    let Some((hunk, range)) = text.split_once(" lines ").or_else(|| text.split_once(" line ")) else { return Ok(None) };
     let id = one_hunk(hunk, review)?;
     Ok(Some((id, line_range(range, review, id)?)))
 }

@@ -95,9 +95,7 @@ pub fn connect(env: &RequestEnv) -> Result<Option<ModelClient>, ConnectError> {
 pub fn connect_model(env: &RequestEnv, name: &str) -> Result<Option<ModelClient>, ConnectError> {
     let RequestEnv { settings, catalog, .. } = env;
     let name = resolved(env, name);
-    let Some(endpoint) = settings.endpoint(&name)? else {
-        return Ok(None);
-    };
+    let Some(endpoint) = settings.endpoint(&name)? else { return Ok(None) };
     let mut notes = settings.notes_on(&name, &endpoint);
     let timeouts = settings.timeout.map(|idle| Timeouts { idle, first_byte: idle, ..Timeouts::default() });
     let lacks_key_of = endpoint.missing_key.is_some().then(|| endpoint.provider.clone());

@@ -200,10 +200,7 @@ impl Before {
         let note = (!excluded.is_empty()).then(|| not_committed_note(&excluded, &own));
         let prepared = repo.prepare_written(&ours, pending.own())?;
         let pending = pending.with_note(note);
-        if ours.is_empty() {
-            return Ok(pending);
-        }
-        Ok(pending.with_accepted(prepared, message, request))
+        if ours.is_empty() { Ok(pending) } else { Ok(pending.with_accepted(prepared, message, request)) }
     }
 }
 

@@ -50,9 +50,7 @@ impl Format for Chat {
             usage: value.get("usage").or_else(|| value.pointer("/x_groq/usage")).and_then(usage),
             ..Chunk::default()
         };
-        let Some(choice) = first_alternative(value, "/choices") else {
-            return Some(chunk);
-        };
+        let Some(choice) = first_alternative(value, "/choices") else { return Some(chunk) };
         chunk.finish = finish(text_at(choice, "/finish_reason"));
         chunk.whole = choice.get("delta").is_none() && choice.get("message").is_some();
         if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {

@@ -124,10 +124,7 @@ pub fn fence_for<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
 
 fn longest_run(text: &str) -> usize {
     // Most files have none, and searching bytes is faster than examining every line.
-    if !text.contains("```") {
-        return 0;
-    }
-    text.split(LINE_ENDS).map(leading_backticks).max().unwrap_or(0)
+    if !text.contains("```") { 0 } else { text.split(LINE_ENDS).map(leading_backticks).max().unwrap_or(0) }
 }
 
 fn leading_backticks(line: &str) -> usize {

@@ -156,12 +156,8 @@ impl Session {
     }
 
     fn stream(&mut self, number: u64, event: StreamEvent) {
-        let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else {
-            return;
-        };
-        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(Entry::is_streaming) else {
-            return;
-        };
+        let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else { return };
+        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(Entry::is_streaming) else { return };
         match event {
             StreamEvent::Text(text) => {
                 turn.push(&text);
@@ -183,9 +179,7 @@ impl Session {
     }
 
     pub(crate) fn turn_ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
-        let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else {
-            return Vec::new();
-        };
+        let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else { return Vec::new() };
         let mut effects = match result {
             Ok(completion) => self.turn_completed(&turn, &completion),
             Err(error) => {

@@ -75,9 +75,7 @@ impl Session {
     /// Whether the request exceeds an assumed context window and the user has not sent the message again to confirm it.
     fn may_exceed_window(&mut self, message: &str) -> bool {
         let prompt = self.next_request.view().map(|view| Arc::clone(&view.prompt));
-        let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else {
-            return false;
-        };
+        let Some(prompt) = prompt.filter(|prompt| prompt.excess() > 0 && !prompt.window.known) else { return false };
         if !self.next_request.holds_back(message, prompt.tokens) {
             return false;
         }

@@ -199,10 +199,7 @@ fn run(mut command: Command, timeout: Duration, task: GitTask) -> Result<String,
             }
         }
     };
-    if status.success() {
-        return Ok(output.all());
-    }
-    Err(GitError::Program { task, output: last_lines(&errors.all()) })
+    if status.success() { Ok(output.all()) } else { Err(GitError::Program { task, output: last_lines(&errors.all()) }) }
 }
 
 fn end(child: &mut Child) {

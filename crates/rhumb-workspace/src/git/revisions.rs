@@ -100,10 +100,7 @@ impl Revisions {
     /// Returns the trees before and after a commit with one parent.
     fn trees(&self, nth: usize) -> Option<(Tree<'_>, Tree<'_>)> {
         let commit = self.repo.find_commit(*self.commits.get(nth)?).ok()?;
-        if commit.parent_count() != 1 {
-            return None;
-        }
-        Some((commit.parent(0).ok()?.tree().ok()?, commit.tree().ok()?))
+        if commit.parent_count() != 1 { None } else { Some((commit.parent(0).ok()?.tree().ok()?, commit.tree().ok()?)) }
     }
 
     fn text(&self, tree: &Tree<'_>, path: &str) -> Option<String> {
@@ -118,9 +115,7 @@ impl Revisions {
         let (mut near, mut namesakes) = (Vec::new(), Vec::new());
         // An unreadable folder contributes no files.
         let _ = tree.walk(TreeWalkMode::PreOrder, |root, entry| {
-            let (root, Ok(entry_name)) = (root.trim_end_matches('/'), entry.name()) else {
-                return TreeWalkResult::Ok;
-            };
+            let (root, Ok(entry_name)) = (root.trim_end_matches('/'), entry.name()) else { return TreeWalkResult::Ok };
             if entry.kind() == Some(ObjectType::Blob) {
                 let full = if root.is_empty() { entry_name.to_owned() } else { format!("{root}/{entry_name}") };
                 if root == folder && entry_name != name {

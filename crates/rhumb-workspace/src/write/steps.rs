@@ -70,9 +70,7 @@ impl<'a> Progress<'a> {
 
     /// Replaces a file. Its old content is compared once more, as late as possible.
     pub(crate) fn commit_file(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
-        let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else {
-            return Ok(());
-        };
+        let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else { return Ok(()) };
         let stale = |change| WriteError::Stale { path: file.path.clone(), change };
         let folder = fault().and_then(|()| Dir::above(&file.target, self.root)).map_err(|error| {
             // Only these errors mean that someone changed the folder.
@@ -260,9 +258,7 @@ fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
     if !is_rewrite && !folder.holds(name, file.after())? {
         return Err(io::Error::other("another program wrote it meanwhile"));
     }
-    let Some(before) = &file.change.before else {
-        return folder.remove(name);
-    };
+    let Some(before) = &file.change.before else { return folder.remove(name) };
     match beside(&folder, file, before)? {
         Staged::Beside => move_into_place(&folder, file, file.change.after.is_some()),
         _ => rewrite(&folder, name, &before.bytes),
