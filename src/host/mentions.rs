@@ -168,9 +168,7 @@ impl MentionLookup<'_> {
         let note = |message: &str, hint: &str| Failure { message: message.into(), hint: hint.into() };
         let diff = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo.uncommitted_diff(&is_wanted),
-            Ok(None) => {
-                return found.notes.push(note("@diff needs a git repository.", "git init creates one."));
-            }
+            Ok(None) => return found.notes.push(note("@diff needs a git repository.", "git init creates one.")),
             Err(error) => Err(error),
         };
         match diff {

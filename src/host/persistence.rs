@@ -123,9 +123,7 @@ impl Host {
     fn read_commands(&self, path: String) -> Response {
         let cause = match rhumb_workspace::read(&self.shared.root, &path) {
             Ok(snapshot) if snapshot.text.len() > MAX_COMMANDS_BYTES => "it is larger than 256 KiB".to_owned(),
-            Ok(snapshot) => {
-                return persisted(PersistenceResponse::Commands { path, text: snapshot.text.to_string() });
-            }
+            Ok(snapshot) => return persisted(PersistenceResponse::Commands { path, text: snapshot.text.to_string() }),
             Err(error) => error.to_string(),
         };
         let message = format!("{path} was not loaded: {}.", cause.trim_end_matches('.'));

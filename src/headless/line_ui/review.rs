@@ -297,9 +297,7 @@ impl LineUi {
                 self.review.context = context;
                 self.out.line(&format!("{} around a hunk.", lines(context)));
             }
-            Err(_) => {
-                self.out.line(&format!("{} around a hunk. /verbosity 5 makes it 5.", lines(self.review.context)));
-            }
+            Err(_) => self.out.line(&format!("{} around a hunk. /verbosity 5 makes it 5.", lines(self.review.context))),
         }
     }
 }

@@ -28,9 +28,7 @@ impl Host {
                     tokio::select! {
                         biased;
                         () = cancel.cancelled() => {}
-                        response = self.page(number, &url, &allowed) => {
-                            self.respond(Response::Fetched(response)).await;
-                        }
+                        response = self.page(number, &url, &allowed) => self.respond(Response::Fetched(response)).await,
                     }
                 });
             }
