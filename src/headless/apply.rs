@@ -199,7 +199,6 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::propose;
 
     const REPLY: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n\n\
                          b.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n";
@@ -211,8 +210,7 @@ mod tests {
             std::fs::write(dir.path().join(path), "one\n").unwrap();
         }
         let root = Root::at(dir.path()).unwrap();
-        let all = ["a.py".to_owned(), "b.py".to_owned()];
-        let mut proposal = propose(&root, &all, &[], &[REPLY.to_owned()], FormatChoice::Auto);
+        let mut proposal = propose_alone(&root, Some(&[]), REPLY, FormatChoice::Auto);
         assert_eq!(proposal.files.len(), 2, "{proposal:?}");
         let order = |path: &str, content: Option<&str>| PendingWrite {
             path: path.into(),

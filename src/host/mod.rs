@@ -47,7 +47,7 @@ pub use history_summary::weak_client;
 pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use mentions::MentionLookup;
 pub use persistence::map_store;
-pub use propose::{propose, propose_alone};
+pub use propose::propose_alone;
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
@@ -361,11 +361,6 @@ impl Host {
 
     fn counter(&self) -> Arc<CachedCounter> {
         Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Whether a model is connected and has its key.
-    pub fn is_ready(&self) -> bool {
-        self.client().is_some_and(|client| client.provider.ready().is_ok())
     }
 
     fn client(&self) -> Option<ModelClient> {

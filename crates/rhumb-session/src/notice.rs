@@ -77,14 +77,6 @@ impl Session {
         self.notices.0.iter()
     }
 
-    /// The message that becomes the draft again, if there is one.
-    pub fn returned_draft(&self) -> Option<&str> {
-        self.notices().find_map(|notice| match notice {
-            Notice::ReturnDraft(draft) => Some(draft.as_str()),
-            _ => None,
-        })
-    }
-
     /// Withdraws a message that would become the draft again.
     pub fn forget_returned_draft(&mut self) {
         self.notices.0.retain(|notice| !matches!(notice, Notice::ReturnDraft(_)));

@@ -7,7 +7,7 @@ use crate::{
 };
 use rhumb_edit::review::Review;
 use rhumb_index::repo_map::TagGraph;
-use rhumb_llm::models::{Dollars, Ledger, Model};
+use rhumb_llm::models::{Dollars, Ledger};
 use std::sync::Arc;
 
 impl Session {
@@ -59,11 +59,6 @@ impl Session {
     /// The connected model.
     pub fn connection(&self) -> &Connection {
         self.model.connection()
-    }
-
-    /// The facts about the connected model.
-    pub fn model_facts(&self) -> Option<&Arc<Model>> {
-        self.model.facts()
     }
 
     /// Why no model is connected although one was named: a sentence without its full stop.

@@ -426,9 +426,9 @@ mod tests {
         let root = Root::at(folder.path()).unwrap();
         let settings = Settings { state_folder: Some(state.path().to_owned()), ..Settings::default() };
         assert_eq!(sessions(&root, &settings).text, "0 of this repository");
-        let (store, _) = SessionStore::open(&sessions_folder(state.path(), root.path())).unwrap();
-        let file = store.path().to_owned();
-        drop(store);
+        let sessions_folder = sessions_folder(state.path(), root.path());
+        drop(SessionStore::open(&sessions_folder).unwrap());
+        let file = sessions_folder.join("sessions.db");
         let nonsense = "no database at all ".repeat(500);
         std::fs::write(&file, &nonsense).unwrap();
         let check = sessions(&root, &settings);

@@ -136,11 +136,6 @@ impl SessionStore {
         Ok(database.map(|database| Self { folder: folder.to_owned(), database }))
     }
 
-    /// The path of the database.
-    pub fn path(&self) -> &Path {
-        &self.database.path
-    }
-
     /// Locks a session for this process; `None` if another process has it open.
     ///
     /// # Errors

@@ -97,12 +97,7 @@ pub(super) struct Cuts {
     pub(super) head: usize,
 }
 
-/// Assembles the complete request, even if it does not fit. `map` is the text of the repo map; may be empty.
-pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounter) -> Prompt {
-    assemble_cut(inputs, map, Cuts::default(), counter)
-}
-
-/// Assembles the request without `cuts`.
+/// Assembles the request without `cuts`, even if it does not fit. `map` is the text of the repo map; may be empty.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
     let prompt = Prompt { exact: counter.exact(), window: inputs.window, plan: inputs.plan, ..Prompt::default() };
     let mut assembler = Assembler { inputs, counter, prompt };
