@@ -3,7 +3,6 @@
 //! The session runs the request and its consequences as in the app. This front end prints events and answers the questions of the
 //! session from the flags, or asks the user on the terminal.
 
-mod errors;
 mod one_shot;
 mod out;
 mod request;
@@ -21,9 +20,9 @@ use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Ses
 use rhumb_workspace::Root;
 use tokio::sync::mpsc;
 
-pub(in crate::headless) use errors::error_kind;
 use one_shot::OneShot;
 use out::Out;
+pub(in crate::headless) use out::error_kind;
 use request::{check_ready, offline, provider, request, with_output};
 
 /// Runs the request. The exit code is 0 when everything was applied, 1 when some edits were refused or there was no edit.

@@ -1,7 +1,7 @@
 //! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
-use super::errors::{UNREADABLE, cause, incomplete, user_error};
 use super::out::{Out, prompt_json};
+use super::out::{UNREADABLE, cause, incomplete, user_error};
 use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};

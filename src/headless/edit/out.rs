@@ -1,17 +1,19 @@
-//! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs.
+//! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs. Missing and incomplete answers have an
+//! error with its exit code for people, and a cause for programs.
 
-use crate::error::UserError;
-use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
+use crate::error::{ErrorKind, UserError};
+use crate::headless::event::{FailedFor, FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
 use rhumb_llm::models::{Dollars, Model, Tokens};
-use rhumb_llm::{Message, StreamEvent};
+use rhumb_llm::{Completion, Finish, LlmError, Message, StreamEvent};
 use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret, Section};
-use rhumb_session::{AskEvent, WriteSummary, Written};
+use rhumb_session::{AskError, AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, thousands, width};
 use rhumb_workspace::process::End;
 use serde_json::{Value, json};
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 /// Prints events as text for people or as JSON lines.
@@ -243,4 +245,61 @@ fn chunk_json(chunk: &Section) -> Value {
 fn message_json(message: &Message) -> Value {
     let images: Vec<&str> = message.images.iter().map(|image| image.name.as_str()).collect();
     json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached})
+}
+
+/// The hint about a chat file that cannot be read.
+pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
+
+/// The kind of an error, which decides the exit code.
+pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
+    match error {
+        AskError::Provider(LlmError::Interrupted { .. }) | AskError::UnfinishedWork(_) => ErrorKind::Incomplete,
+        AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
+        AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
+    }
+}
+
+pub(super) fn cause(error: &AskError) -> FailedFor {
+    match error {
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,
+        AskError::Unsent(_) => FailedFor::Money,
+        AskError::Unreadable(_) => FailedFor::File,
+        AskError::Provider(_) | AskError::UnfinishedWork(_) => FailedFor::Provider,
+    }
+}
+
+/// The error for people. `began`: a part of the answer has arrived. `consequence` describes the effect on its edits.
+pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> UserError {
+    let failure = error.failure();
+    let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
+    let mut message = failure.message;
+    if began {
+        message.truncate(message.trim_end_matches('.').len());
+        message.push_str("; the answer is incomplete");
+        message.push_str(consequence);
+    }
+    UserError::new(error_kind(error), message, hint)
+}
+
+/// The cause and the error of an answer that ended without an error of the provider, but is incomplete or empty. `capped`: the
+/// spending cap ended it.
+pub(super) fn incomplete(
+    completion: &Completion,
+    reply: &str,
+    consequence: &str,
+    capped: bool,
+) -> Option<(FailedFor, UserError)> {
+    let (cause, hint) = match completion.finish {
+        Finish::Length if capped => (FailedFor::Money, "ask for less at once, or raise spending_cap"),
+        Finish::Length => (FailedFor::Output, completion.finish.hint()),
+        _ => (FailedFor::Provider, completion.finish.hint()),
+    };
+    let (text, hint) = match completion.finish.incomplete_reason() {
+        Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),
+        None if reply.trim().is_empty() => {
+            ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")
+        }
+        None => return None,
+    };
+    Some((cause, UserError::new(ErrorKind::Incomplete, text, hint)))
 }

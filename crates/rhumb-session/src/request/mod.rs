@@ -6,7 +6,6 @@ pub(super) mod history_summary;
 pub(super) mod map_choices;
 pub(super) mod mentions;
 pub(super) mod overrides;
-mod report;
 pub(super) mod spending;
 
 use crate::effect::ContextView;
