@@ -19,7 +19,8 @@ use std::io::IsTerminal as _;
 /// # Errors
 /// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
-    let format = format_choice(args.format.as_deref())?;
+    let format = args.format.as_deref().unwrap_or("auto").parse();
+    let format = format.map_err(|error| UserError::new(ErrorKind::Usage, error, ""))?;
     // The reasoning of a model is not part of its answer.
     let reply = strip_thinking(&read_input(&args.reply)?);
     let journal = journal(root);
@@ -52,10 +53,6 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         Some(error) => Err(error),
         None => Ok(u8::from(done.rejected > 0 || outcomes.any(|outcome| outcome.status == Status::Refused))),
     }
-}
-
-fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
-    name.unwrap_or("auto").parse().map_err(|error| UserError::new(ErrorKind::Usage, error, ""))
 }
 
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {

@@ -64,7 +64,10 @@ fn pages(command: Command) -> io::Result<Vec<ManPage>> {
     command.build();
     let mut pages = Vec::new();
     add(&command, &mut pages)?;
-    pages.iter_mut().skip(1).for_each(|page| page.text += &section("SEE ALSO", see_also));
+    pages
+        .iter_mut()
+        .skip(1)
+        .for_each(|page| page.text += &section("SEE ALSO", |roff| _ = roff.text([bold("rhumb"), roman("(1)")])));
     if let Some(first) = pages.first_mut() {
         first.text += &section("EXIT STATUS", exit_codes);
         first.text += &section("FILES", files);
@@ -86,10 +89,6 @@ fn section(title: &str, fill: impl FnOnce(&mut Roff)) -> String {
     roff.control("SH", [title]);
     fill(&mut roff);
     roff.render()
-}
-
-fn see_also(roff: &mut Roff) {
-    roff.text([bold("rhumb"), roman("(1)")]);
 }
 
 fn exit_codes(roff: &mut Roff) {

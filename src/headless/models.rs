@@ -75,11 +75,6 @@ fn is_address(origin: &str) -> bool {
     origin.starts_with("http://") || origin.starts_with("https://")
 }
 
-/// The source of a list, without private parts.
-fn public_origin(origin: &str) -> String {
-    if is_address(origin) { redacted_url(origin) } else { origin.to_owned() }
-}
-
 /// The kind of error of a malformed list: of the provider that sent it, or of the input.
 fn error_kind_of(origin: &str) -> ErrorKind {
     if is_address(origin) { ErrorKind::Provider } else { ErrorKind::Usage }
@@ -87,7 +82,7 @@ fn error_kind_of(origin: &str) -> ErrorKind {
 
 fn read_list(origin: &str) -> Result<ModelList, UserError> {
     let text = if is_address(origin) { fetch(origin)? } else { read_input(Path::new(origin))? };
-    let shown = public_origin(origin);
+    let shown = if is_address(origin) { redacted_url(origin) } else { origin.to_owned() };
     parse_list(&text, &today(), &shown)
         .map_err(|error| UserError::new(error_kind_of(origin), format!("{shown} cannot be used: {error}"), ""))
 }

@@ -86,7 +86,7 @@ impl TagWalk {
         if self.kinds.is_empty() {
             return engine.run(tree.root_node(), visit);
         }
-        engine.only_at_start();
+        engine.cursor.set_max_start_depth(Some(0));
         let mut cursor = tree.walk();
         let mut ancestors: Vec<PathNode> = Vec::new();
         loop {
@@ -211,11 +211,6 @@ impl<'walk> Engine<'walk> {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MAX_MATCHES_IN_PROGRESS);
         Self { query, source, cursor, remaining: MAX_MATCHES }
-    }
-
-    /// Restricts matches to patterns that start at the given node.
-    fn only_at_start(&mut self) {
-        self.cursor.set_max_start_depth(Some(0));
     }
 
     fn run(&mut self, node: Node<'_>, visit: &mut impl Visit) {
