@@ -154,7 +154,7 @@ fn written(
 fn standing<'a>(root: &Root, orders: &'a [PendingWrite]) -> Vec<&'a str> {
     let stands = |order: &&PendingWrite| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
-        (Err(ReadError::NotFound { .. }), None) => true,
+        (Err(ReadError::NotFound(_)), None) => true,
         _ => false,
     };
     orders.iter().filter(stands).map(|order| &*order.path).collect()

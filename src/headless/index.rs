@@ -104,7 +104,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
 /// Whether texts may be sent to the embedder: always, by the flag, or after asking on the terminal.
 fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<bool, UserError> {
     let host = match may_send(settings, order.embedder, order.folder) {
-        Err(IndexError::NotAgreed { host }) => host,
+        Err(IndexError::NotAgreed(host)) => host,
         allowed => return allowed.map(|()| true).map_err(|error| failed(&error)),
     };
     let known: IndexEstimate = estimate(order, &IndexControl::default()).map_err(|error| failed(&error))?;

@@ -73,7 +73,7 @@ fn write_out(mut store: SessionStore, word: &str, as_json: bool) -> Result<u8, U
             return Err(UserError::new(ErrorKind::Usage, message, "name one by its number"));
         }
     };
-    let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone { number }))?;
+    let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone(number)))?;
     let session = SavedSession::from(stored);
     let format = if as_json { ExportFormat::Json } else { ExportFormat::Markdown };
     print_exactly(&export(&Exported::of(&session), format))?;
@@ -97,7 +97,7 @@ fn none(message: &str) -> UserError {
 }
 
 fn failed(error: SessionsError) -> UserError {
-    let kind = if matches!(error, SessionsError::Gone { .. }) { ErrorKind::Usage } else { ErrorKind::Machine };
+    let kind = if matches!(error, SessionsError::Gone(_)) { ErrorKind::Usage } else { ErrorKind::Machine };
     let hint = error.hint();
     UserError::new(kind, error, hint)
 }

@@ -151,7 +151,7 @@ pub(super) async fn answer(
         // An incomplete answer must not be used as a complete one.
         Ok(completion) => {
             let cause = completion.finish.incomplete_reason().unwrap_or_default();
-            Err(LlmError::Interrupted { cause })
+            Err(LlmError::Interrupted(cause))
         }
         Err(error) => Err(error),
     };

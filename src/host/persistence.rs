@@ -326,7 +326,7 @@ impl SessionWriter {
                     Err(error) => return self.turn_off(Some(not_saved(&error))),
                 },
                 // Another process deleted the session. The session in memory is saved as a new one.
-                Err(SessionsError::Gone { .. }) => {
+                Err(SessionsError::Gone(_)) => {
                     self.current = None;
                     return self.respond(PersistenceResponse::Deleted);
                 }
@@ -386,7 +386,7 @@ impl SessionWriter {
         let store = self.ready()?;
         let live = if fork { None } else { store.hold(number).map_err(|error| failure(&error))? };
         let stored = store.load(number).map_err(|error| failure(&error))?;
-        let Some(stored) = stored else { return Err(failure(&SessionsError::Gone { number })) };
+        let Some(stored) = stored else { return Err(failure(&SessionsError::Gone(number))) };
         let mut session = SavedSession::from(stored);
         if live.is_none() && !fork {
             let title = session.title().to_owned();

@@ -49,7 +49,7 @@ impl Files for DiskFile<'_> {
     fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         match rhumb_workspace::read(self.root, path) {
             Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
-            Err(ReadError::NotFound { .. }) => Ok(None),
+            Err(ReadError::NotFound(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

@@ -52,10 +52,10 @@ pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     match status {
         413 => overflow(message, &said, words.sizes),
         400 | 422 | 500 if says(OVERFLOW_PHRASES) => overflow(message, &said, words.sizes),
-        402 => LlmError::Quota { message },
-        400 | 429 if says(&["insufficient_quota", "perday", "credit balance"]) => LlmError::Quota { message },
+        402 => LlmError::Quota(message),
+        400 | 429 if says(&["insufficient_quota", "perday", "credit balance"]) => LlmError::Quota(message),
         429 => LlmError::RateLimited { retry_after, message },
-        407 => LlmError::Proxy { message },
+        407 => LlmError::Proxy(message),
         401 | 403 => LlmError::Auth { status, message },
         400 if says(&["api_key_invalid", "api key not valid"]) => LlmError::Auth { status, message },
         404 => LlmError::NotFound { url, message },

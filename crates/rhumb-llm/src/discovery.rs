@@ -106,7 +106,7 @@ pub async fn fetch_list(url: &str, timeout_after: Duration) -> Result<String, Ll
     if !matches!(address.scheme(), "http" | "https") {
         return Err(invalid("it must begin with http:// or https://".into()));
     }
-    let late = |_| LlmError::Idle { seconds: seconds(timeout_after) };
+    let late = |_| LlmError::Idle(seconds(timeout_after));
     timeout(timeout_after, read(&address)).await.map_err(late)?
 }
 
@@ -124,14 +124,14 @@ async fn read(address: &Url) -> Result<String, LlmError> {
     }
     let mut body = Vec::new();
     while let Some(bytes) =
-        response.chunk().await.map_err(|error| LlmError::Interrupted { cause: cause(&error, &KeyMask::default()) })?
+        response.chunk().await.map_err(|error| LlmError::Interrupted(cause(&error, &KeyMask::default())))?
     {
         body.extend_from_slice(&bytes);
         if body.len() > MAX_PUBLIC_LIST_BYTES {
-            return Err(LlmError::TooMuch { limit: MAX_PUBLIC_LIST_BYTES });
+            return Err(LlmError::TooMuch(MAX_PUBLIC_LIST_BYTES));
         }
     }
-    String::from_utf8(body).map_err(|_| LlmError::Interrupted { cause: "it is not UTF-8 text".into() })
+    String::from_utf8(body).map_err(|_| LlmError::Interrupted("it is not UTF-8 text".into()))
 }
 
 /// Returns the ids in a model list of any server.
@@ -210,10 +210,10 @@ mod tests {
         assert_eq!(ask("/list").await.as_deref(), Ok(r#"{"data": []}"#));
         assert!(matches!(ask("/moved").await, Err(LlmError::Server { status: 307, .. })));
         assert!(matches!(ask("/gone").await, Err(LlmError::Server { status: 404, .. })));
-        assert!(matches!(ask("/endless").await, Err(LlmError::TooMuch { .. })));
-        assert!(matches!(ask("/bytes").await, Err(LlmError::Interrupted { .. })));
+        assert!(matches!(ask("/endless").await, Err(LlmError::TooMuch(_))));
+        assert!(matches!(ask("/bytes").await, Err(LlmError::Interrupted(_))));
         let mute = fetch_list(&format!("{address}/mute"), Duration::from_millis(200)).await;
-        assert!(matches!(mute, Err(LlmError::Idle { .. })));
+        assert!(matches!(mute, Err(LlmError::Idle(_))));
         for url in ["file:///etc/passwd", "no address", "ftp://user:canary@127.0.0.1/"] {
             let error = fetch_list(url, long).await.unwrap_err();
             assert!(matches!(&error, LlmError::InvalidUrl { .. }) && !error.to_string().contains("canary"), "{error}");

@@ -182,7 +182,7 @@ impl HttpProvider {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, &url, &self.mask)),
             Ok(Err(error)) => Err(unanswered(&error, &url, &self.mask)),
-            Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
+            Err(_) => Err(LlmError::Idle(seconds(self.timeouts.first_byte))),
         }
     }
 
@@ -278,13 +278,13 @@ impl HttpProvider {
         if response.status() != reqwest::StatusCode::OK {
             return Err(self.refused(response, &redact(&url)).await);
         }
-        let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &self.mask) };
-        let late = |_| LlmError::Idle { seconds: seconds(self.timeouts.idle) };
+        let broken = |error: reqwest::Error| LlmError::Interrupted(cause(&error, &self.mask));
+        let late = |_| LlmError::Idle(seconds(self.timeouts.idle));
         let mut bytes = Vec::new();
         while let Some(piece) = timeout(self.timeouts.idle, response.chunk()).await.map_err(late)?.map_err(broken)? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > most {
-                return Err(LlmError::TooMuch { limit: most });
+                return Err(LlmError::TooMuch(most));
             }
         }
         serde_json::from_slice(&bytes).map_err(|_| {
@@ -425,14 +425,14 @@ pub(crate) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> 
     let told = cause(error, mask);
     if is_loopback(url) && is_refused(error) {
         let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
-        return LlmError::NothingListens { address: format!("{host}:{port}") };
+        return LlmError::NothingListens(format!("{host}:{port}"));
     }
     if is_tls(error) {
         return LlmError::Insecure { url: redact(url), cause: told };
     }
     // A proxy that refuses a tunnel is only recognizable by the message.
     if told.contains("proxy authorization required") {
-        return LlmError::Proxy { message: told };
+        return LlmError::Proxy(told);
     }
     LlmError::Connect { url: redact(url), cause: told }
 }
@@ -446,7 +446,7 @@ pub(crate) fn unanswered(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> L
         return LlmError::NotAnApi { url: redact(url), snippet: format!("the answer is not HTTP ({told}){perhaps}") };
     }
     let hung_up = told.starts_with("connection closed before message completed");
-    LlmError::Interrupted { cause: if hung_up { format!("{told}{perhaps}") } else { told } }
+    LlmError::Interrupted(if hung_up { format!("{told}{perhaps}") } else { told })
 }
 
 /// Returns whether the connection was refused, so that no program listens on the port.

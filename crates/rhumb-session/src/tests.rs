@@ -54,7 +54,7 @@ fn failure() -> Failure {
 }
 
 fn interrupted() -> AskError {
-    AskError::Provider(LlmError::Interrupted { cause: "no network".into() })
+    AskError::Provider(LlmError::Interrupted("no network".into()))
 }
 
 fn proposal(base: &str, proposed: &str) -> Proposal {

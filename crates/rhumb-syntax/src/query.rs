@@ -116,7 +116,7 @@ fn settings(query: &Query, pattern: usize) -> PatternSettings {
 }
 
 fn grammar(language: &Language) -> Result<tree_sitter::Language, SyntaxError> {
-    language.grammar.map(|grammar| grammar()).ok_or(SyntaxError::NoGrammar { language: language.id })
+    language.grammar.map(|grammar| grammar()).ok_or(SyntaxError::NoGrammar(language.id))
 }
 
 pub(crate) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {

@@ -78,7 +78,7 @@ pub(super) fn with_key(text: &str, url: &Url, entry: &str, key: &SecretString) -
 /// either the old or the new one.
 pub(super) fn write_key(path: &Path, url: &Url, entry: &str, key: &SecretString) -> Result<(), ConfigError> {
     let shown = path.display().to_string();
-    let failed = |why: String| ConfigError::KeyNotStored { why };
+    let failed = |why: String| ConfigError::KeyNotStored(why);
     let unwritable = |cause: std::io::Error| failed(format!("{shown} cannot be written: {cause}"));
     let folder = path.parent().ok_or_else(|| failed(format!("{shown} has no folder")))?;
     private_folder(folder).map_err(unwritable)?;
@@ -200,7 +200,7 @@ impl Keyring for OfSystem {
             Ok(key) => Ok(Some(SecretString::from(key.trim())).filter(|_| !key.trim().is_empty())),
             // Most servers have no keyring.
             Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
-            Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
+            Err(error) => Err(ConfigError::Keyring(error.to_string())),
         }
     }
 
@@ -210,7 +210,7 @@ impl Keyring for OfSystem {
         match Entry::new("rhumb", host).and_then(|entry| entry.set_password(key.expose_secret())) {
             Ok(()) => Ok(true),
             Err(Error::NoDefaultStore) => Ok(false),
-            Err(error) => Err(ConfigError::Keyring { message: error.to_string() }),
+            Err(error) => Err(ConfigError::Keyring(error.to_string())),
         }
     }
 }

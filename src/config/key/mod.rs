@@ -150,7 +150,7 @@ impl Keys {
     /// # Errors
     /// The text is not a valid key, or it cannot be stored. Error messages never quote it.
     fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
-        let failed = |why: &str| ConfigError::KeyNotStored { why: why.to_owned() };
+        let failed = |why: &str| ConfigError::KeyNotStored(why.to_owned());
         let entry = credentials::entry_for(url).ok_or_else(|| failed("the address has no host"))?;
         let text = key.expose_secret();
         if text.is_empty() || text.len() > MAX_KEY_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
@@ -221,7 +221,7 @@ impl Settings {
     /// # Errors
     /// There is no such provider, or the key cannot be stored.
     pub fn store_key(&self, provider: &str, key: &SecretString) -> Result<KeySource, ConfigError> {
-        let unknown = || ConfigError::KeyNotStored { why: format!("there is no provider {provider}") };
+        let unknown = || ConfigError::KeyNotStored(format!("there is no provider {provider}"));
         let keyed = self.keyed();
         let candidate = keyed.iter().find(|candidate| candidate.name == provider).ok_or_else(unknown)?;
         let url = Url::parse(candidate.base_url.trim()).map_err(|_| unknown())?;
@@ -276,7 +276,7 @@ fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(cause) => return Err(ConfigError::Unreadable { path: name, cause }),
     };
     if readable_by_others(&metadata) {
-        return Err(ConfigError::KeyExposed { path: name });
+        return Err(ConfigError::KeyExposed(name));
     }
     if !metadata.is_file() {
         // Reading a pipe could block.

@@ -72,7 +72,7 @@ impl Layers {
             layers.user(paths, &mut problems)?;
         }
         if !problems.is_empty() {
-            return Err(ConfigError::Wrong { problems });
+            return Err(ConfigError::Wrong(problems));
         }
         if let Some(dirs) = sources.dirs {
             let approvals = Approvals::read(sources.paths);

@@ -253,7 +253,7 @@ pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read 
 /// The kind of an error, which decides the exit code.
 pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
     match error {
-        AskError::Provider(LlmError::Interrupted { .. }) | AskError::UnfinishedWork(_) => ErrorKind::Incomplete,
+        AskError::Provider(LlmError::Interrupted(_)) | AskError::UnfinishedWork(_) => ErrorKind::Incomplete,
         AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
         AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
     }

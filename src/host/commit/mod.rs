@@ -223,7 +223,7 @@ impl Host {
         }
         let repo = Repo::open(root.path())?;
         match repo.as_ref().and_then(Repo::state) {
-            Some(operation) => Err(GitError::InProgress { operation }),
+            Some(operation) => Err(GitError::InProgress(operation)),
             None => Ok(repo),
         }
     }

@@ -164,7 +164,7 @@ impl Host {
             VectorStore::open(&folder)?.0.agree(&host)?;
         }
         match may_send(&self.shared.env.settings, embedder.as_ref(), &folder) {
-            Err(IndexError::NotAgreed { host }) => {
+            Err(IndexError::NotAgreed(host)) => {
                 let estimate = estimate(request, control)?;
                 let price = self.embedding_price(estimate.tokens);
                 // Later surveys do not repeat the question.
@@ -291,11 +291,11 @@ pub fn may_send(settings: &Settings, embedder: &dyn Embedder, folder: &Path) -> 
     let Some(host) = embedder.host() else { return Ok(()) };
     match settings.embeddings.consent {
         Consent::Always => Ok(()),
-        Consent::Never => Err(IndexError::Never { host }),
+        Consent::Never => Err(IndexError::Never(host)),
         Consent::Ask => {
             let store = VectorStore::open_existing(folder)?;
             let agreed = store.map(|store| store.has_agreed(&host)).transpose()?.unwrap_or(false);
-            if agreed { Ok(()) } else { Err(IndexError::NotAgreed { host }) }
+            if agreed { Ok(()) } else { Err(IndexError::NotAgreed(host)) }
         }
     }
 }
@@ -366,17 +366,11 @@ pub enum IndexError {
     #[error("there is no home folder, so vectors cannot be saved")]
     NoHome,
     /// The user has not agreed to send texts to the server.
-    #[error("texts of this repository may not be sent to {host} yet")]
-    NotAgreed {
-        /// The machine.
-        host: String,
-    },
+    #[error("texts of this repository may not be sent to {0} yet")]
+    NotAgreed(String),
     /// The settings forbid to send texts.
-    #[error("embeddings_consent = \"never\" forbids to send texts to {host}")]
-    Never {
-        /// The machine.
-        host: String,
-    },
+    #[error("embeddings_consent = \"never\" forbids to send texts to {0}")]
+    Never(String),
     /// There are no vectors yet.
     #[error("this repository has no embeddings yet")]
     NotBuilt,
@@ -399,10 +393,10 @@ impl IndexError {
                 "Set embeddings_model = \"PROVIDER/NAME\", such as openai/text-embedding-3-small or ollama/nomic-embed-text.".into()
             }
             Self::NoHome => "Set HOME.".into(),
-            Self::NotAgreed { .. } | Self::NotBuilt => {
+            Self::NotAgreed(_) | Self::NotBuilt => {
                 "rhumb index build, or /index build in the app, shows what would be sent and asks.".into()
             }
-            Self::Never { .. } => "Set it to \"ask\", or set embeddings = \"local\".".into(),
+            Self::Never(_) => "Set it to \"ask\", or set embeddings = \"local\".".into(),
             Self::Cancelled => "The finished part is saved; the next build continues there.".into(),
         }
     }

@@ -232,9 +232,9 @@ pub(crate) fn head_line(root: &Root) -> Option<String> {
     }
     let repo = Repo::open(root.path()).ok()??;
     Some(match repo.head().ok()? {
-        Head::Unborn { branch } => format!("{branch} (no commit yet)"),
+        Head::Unborn(branch) => format!("{branch} (no commit yet)"),
         Head::Branch { name, .. } => name,
-        Head::Detached { short_id } => format!("detached at {short_id}"),
+        Head::Detached(short_id) => format!("detached at {short_id}"),
     })
 }
 

@@ -178,7 +178,7 @@ impl Before {
     fn read(root: &Root, files: &[PendingWrite], commit: &CommitRequest) -> Result<Option<Self>, GitError> {
         let Some(repo) = Repo::open(root.path())? else { return Ok(None) };
         if let Some(operation) = repo.state() {
-            return Err(GitError::InProgress { operation });
+            return Err(GitError::InProgress(operation));
         }
         let own = repo.uncommitted_changes(&stored_paths(root, files))?;
         let mut pending = PendingCommits::new(root);
@@ -221,7 +221,7 @@ fn not_committed_note(paths: &[&String], own: &UncommittedChanges) -> Failure {
 /// The result for an error. If only the record failed, the user may still want the write.
 fn failed_outcome(error: WriteError) -> Result<WriteOutcome, NotWritten> {
     match error {
-        WriteError::NotRecorded { source } => Ok(WriteOutcome::NotRecorded(source.to_string())),
+        WriteError::NotRecorded(source) => Ok(WriteOutcome::NotRecorded(source.to_string())),
         error => Err(not_written(error)),
     }
 }

@@ -63,11 +63,8 @@ pub enum SessionsError {
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// There is no such session.
-    #[error("there is no session {number}")]
-    Gone {
-        /// Its number.
-        number: i64,
-    },
+    #[error("there is no session {0}")]
+    Gone(i64),
 }
 
 impl SessionsError {
@@ -87,7 +84,7 @@ impl SessionsError {
             Self::Database(DatabaseError::Newer { .. }) => {
                 "The file is not changed. Update rhumb to save sessions here again."
             }
-            Self::Gone { .. } => "rhumb sessions lists all sessions.",
+            Self::Gone(_) => "rhumb sessions lists all sessions.",
             Self::Database(_) => "Check its free space and permissions, or set sessions = false in rhumb.toml.",
         }
     }

@@ -66,7 +66,7 @@ impl SessionStore {
             Ok(exists)
         })?;
         match number {
-            Some(number) if !exists => Err(SessionsError::Gone { number }),
+            Some(number) if !exists => Err(SessionsError::Gone(number)),
             _ => Ok(()),
         }
     }

@@ -79,7 +79,7 @@ pub async fn look_up(hub: &str, name: &str) -> Result<HubModel, EmbedError> {
     fetch(&hub, url.clone(), &mut |bytes| {
         said.extend_from_slice(bytes);
         if said.len() > MAX_METADATA_BYTES {
-            Err(EmbedError::Server(LlmError::TooMuch { limit: MAX_METADATA_BYTES }))
+            Err(EmbedError::Server(LlmError::TooMuch(MAX_METADATA_BYTES)))
         } else {
             Ok(())
         }
@@ -133,7 +133,7 @@ pub async fn download(
         let mut out = fs::File::create(&path).map_err(|error| unusable(&path, &error))?;
         let (mut hash, mut length) = (Context::new(&SHA256), 0);
         let url = below(&model.hub, &[], &model.name, &["resolve", &model.revision, &file.name]);
-        let damaged = || EmbedError::Damaged { file: file.name.clone() };
+        let damaged = || EmbedError::Damaged(file.name.clone());
         fetch(&model.hub, url, &mut |bytes| {
             length += bytes.len() as u64;
             if length > file.bytes {
@@ -194,8 +194,8 @@ async fn fetch(
 ) -> Result<(), EmbedError> {
     let cannot =
         |error: reqwest::Error| LlmError::Connect { url: redact(&url), cause: cause(&error, &KeyMask::default()) };
-    let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &KeyMask::default()) };
-    let late = |_| LlmError::Idle { seconds: seconds(IDLE_TIMEOUT) };
+    let broken = |error: reqwest::Error| LlmError::Interrupted(cause(&error, &KeyMask::default()));
+    let late = |_| LlmError::Idle(seconds(IDLE_TIMEOUT));
     let request = client(hub).map_err(cannot)?.get(url.clone());
     let mut response = timeout(IDLE_TIMEOUT, request.send()).await.map_err(late)?.map_err(cannot)?;
     match response.status().as_u16() {

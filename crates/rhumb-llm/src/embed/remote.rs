@@ -47,7 +47,7 @@ impl RemoteEmbedder {
             (Some(api), _) => api,
             (None, _) if is_voyage => EmbeddingsApi::Voyage,
             (None, Api::Ollama) => EmbeddingsApi::Ollama,
-            (None, Api::Anthropic | Api::Gemini) => return Err(EmbedError::NoEmbeddings { who: host }),
+            (None, Api::Anthropic | Api::Gemini) => return Err(EmbedError::NoEmbeddings(host)),
             (None, _) => EmbeddingsApi::OpenAi,
         };
         let asked = dims.map_or_else(|| "own".to_owned(), |dims| dims.to_string());
@@ -173,7 +173,7 @@ impl RemoteEmbedder {
             let numbers = numbers.filter(|numbers| !numbers.is_empty());
             let numbers = numbers.ok_or_else(|| self.http.not_an_api(&self.url(), answer))?;
             if numbers.iter().any(|number| !number.is_finite()) {
-                return Err(EmbedError::NotFinite { who: who() });
+                return Err(EmbedError::NotFinite(who()));
             }
             let known = *self.dims.get_or_init(|| numbers.len());
             if known != numbers.len() {

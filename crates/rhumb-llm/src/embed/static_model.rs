@@ -46,7 +46,7 @@ impl StaticModel {
             match fs::read(&path) {
                 Ok(bytes) => Ok((path, bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    Err(EmbedError::NoModel { folder: folder.to_owned() })
+                    Err(EmbedError::NoModel(folder.to_owned()))
                 }
                 Err(error) => Err(EmbedError::Unusable { path, reason: error.to_string() }),
             }
@@ -105,7 +105,7 @@ impl StaticModel {
             sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += weight * number);
         }
         if sum.iter().any(|number| !number.is_finite()) {
-            return Err(EmbedError::NotFinite { who: self.name.clone() });
+            return Err(EmbedError::NotFinite(self.name.clone()));
         }
         // Only the direction matters, so the sum is not divided.
         Ok(sum)

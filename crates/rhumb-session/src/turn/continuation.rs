@@ -103,7 +103,7 @@ mod tests {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         session.send("do it");
         stream(&mut session, 1, text);
-        let error = AskError::Provider(LlmError::Interrupted { cause: "gone".into() });
+        let error = AskError::Provider(LlmError::Interrupted("gone".into()));
         session.handle(Response::Ended { turn: 1, result: Err(error) });
         session
     }

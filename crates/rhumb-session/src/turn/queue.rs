@@ -157,7 +157,7 @@ mod tests {
             if stop {
                 session.cancel();
             } else {
-                end(&mut session, Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() })));
+                end(&mut session, Err(AskError::Provider(LlmError::Interrupted("gone".into()))));
             }
             assert_eq!(sent(&session.next_queued()), None);
             assert!(session.turns.queue.is_held());

@@ -134,7 +134,7 @@ struct GitCommand<'r> {
 
 impl<'r> GitCommand<'r> {
     fn new(repo: &'r Repo, message: &str) -> Result<Self, GitError> {
-        let written = |source| GitError::Temporary { source };
+        let written = |source| GitError::Temporary(source);
         let folder = tempfile::Builder::new().prefix("rhumb-commit-").tempdir().map_err(written)?;
         fs::create_dir(folder.path().join("none")).map_err(written)?;
         fs::write(folder.path().join("message"), message).map_err(written)?;
@@ -365,7 +365,7 @@ mod tests {
         fixture.git.set_head_detached(fixture.tip().unwrap()).unwrap();
         fixture.put("a", "2");
         let made = commit(&fixture, &["a"], true).unwrap();
-        assert_eq!(fixture.repo().head().unwrap(), Head::Detached { short_id: made.short_id });
+        assert_eq!(fixture.repo().head().unwrap(), Head::Detached(made.short_id));
     }
 
     /// A repository whose own settings request signed commits and name `program` as the signing program.

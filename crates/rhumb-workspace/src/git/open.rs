@@ -86,7 +86,7 @@ fn check_file(path: &Path) -> Result<(), GitError> {
 
 fn failed(folder: &Path) -> impl Fn(git2::Error) -> GitError {
     move |error| match error.code() {
-        ErrorCode::Owner => GitError::NotTrusted { path: folder.to_owned() },
+        ErrorCode::Owner => GitError::NotTrusted(folder.to_owned()),
         _ => GitError::when("open the repository")(error),
     }
 }

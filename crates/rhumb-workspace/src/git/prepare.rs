@@ -146,7 +146,7 @@ impl Repo {
         if let Some(conflict) = index.conflicts().map_err(failed)?.flatten().next() {
             let entry = conflict.our.or(conflict.their).or(conflict.ancestor);
             let path = entry.map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).unwrap_or_default();
-            return Err(GitError::Conflict { path });
+            return Err(GitError::Conflict(path));
         }
         let parent = self.parent()?;
         let tree = parent.as_ref().map(git2::Commit::tree).transpose().map_err(GitError::when("read HEAD"))?;
@@ -197,7 +197,7 @@ impl Repo {
         };
         // The written file was deleted, or the deleted file exists again.
         if written.is_some_and(|hash| hash.is_some() != after.is_some()) {
-            return Err(GitError::Rewritten { path: path.to_owned() }.into());
+            return Err(GitError::Rewritten(path.to_owned()).into());
         }
         Ok(Change { path: full, in_head, in_index, after })
     }
@@ -219,7 +219,7 @@ impl Repo {
             }
         }
         if (1..=3).any(|stage| real.get_path(Path::new(full), stage).is_some()) {
-            return Err(GitError::Conflict { path: path.to_owned() });
+            return Err(GitError::Conflict(path.to_owned()));
         }
         // Its content in HEAD is not what was on disk when it was written.
         if real.get_path(Path::new(full), 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0) {
@@ -251,7 +251,7 @@ impl Repo {
     ) -> Result<IndexEntry, GitError> {
         let stored = |result: Result<Oid, git2::Error>| result.map_err(GitError::when("store a file"));
         if written.is_some() && !meta.is_file() {
-            return Err(GitError::Rewritten { path: path.to_owned() });
+            return Err(GitError::Rewritten(path.to_owned()));
         }
         let (id, mode) = if meta.is_symlink() {
             let target = fs::read_link(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
@@ -273,7 +273,7 @@ impl Repo {
     fn store_written(&self, path: &str, full: &str, disk: &Path, written: Written) -> Result<Oid, GitError> {
         let bytes = fs::read(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
         if written != Some(ContentHash::of(&bytes)) {
-            return Err(GitError::Rewritten { path: path.to_owned() });
+            return Err(GitError::Rewritten(path.to_owned()));
         }
         let failed = GitError::when("store a file");
         // Given the path, libgit2 applies the conversions that the attributes request.

@@ -85,7 +85,7 @@ impl From<JournalError> for WriteError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Busy => Self::Busy,
-            source => Self::Journal { source },
+            source => Self::Journal(source),
         }
     }
 }

@@ -275,7 +275,7 @@ pub(crate) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<Resolve
     fault().map_err(|error| WriteError::from_io(path, "look at", 0, error))?;
     match resolve_target(root, path) {
         Ok(resolved) => Ok(Some(resolved)),
-        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => Ok(None),
+        Err(WriteError::NotAFile(_) | WriteError::Outside { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -68,11 +68,11 @@ fn unreadable_record(locked: &LockedJournal<'_>, entry: JournalEntry, why: Recor
     let record = locked.path(entry);
     match why {
         RecordError::Damaged { .. } => match locked.set_aside(entry) {
-            Ok(kept) => WriteError::DamagedRecord { kept },
+            Ok(kept) => WriteError::DamagedRecord(kept),
             Err(error) => error.into(),
         },
-        RecordError::OtherVersion => WriteError::NewerRecord { record },
-        RecordError::Unreadable(source) => WriteError::Journal { source: JournalError::Io { path: record, source } },
+        RecordError::OtherVersion => WriteError::NewerRecord(record),
+        RecordError::Unreadable(source) => WriteError::Journal(JournalError::Io { path: record, source }),
     }
 }
 
@@ -148,7 +148,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
             None => changed.push(path),
         }
     }
-    if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince { paths: changed }) }
+    if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince(changed)) }
 }
 
 /// Returns `None` if the file no longer has the recorded content.

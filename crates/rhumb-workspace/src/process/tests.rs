@@ -196,6 +196,6 @@ fn a_missing_folder_is_distinguished_from_a_missing_program() {
         let order =
             RunRequest { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
         let error = run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
-        assert!(matches!(&error, ProcessError::NoFolder { folder } if *folder == gone), "{error}");
+        assert!(matches!(&error, ProcessError::NoFolder(folder) if *folder == gone), "{error}");
     }
 }

@@ -143,7 +143,7 @@ pub fn write(
 fn not_recorded(error: JournalError) -> WriteError {
     match error {
         JournalError::Busy => WriteError::Busy,
-        source => WriteError::NotRecorded { source },
+        source => WriteError::NotRecorded(source),
     }
 }
 
@@ -171,7 +171,7 @@ fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError
         }
         // The record cannot be read, so it may contain any file.
         if earlier.paths.is_empty() {
-            return Err(WriteError::NotRecorded { source: JournalError::Unrecovered(reason) });
+            return Err(WriteError::NotRecorded(JournalError::Unrecovered(reason)));
         }
     }
     Ok(())
@@ -242,7 +242,7 @@ fn read_back(file: &Planned) -> Result<(), WriteError> {
         Ok(bytes) if bytes.as_deref() == file.after() => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && file.after().is_none() => Ok(()),
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(WriteError::NotReadBack { path, source }),
-        _ => Err(WriteError::ReadBack { path }),
+        _ => Err(WriteError::ReadBack(path)),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, Wr
     for (file, temp) in writes.iter().zip(temp_names()) {
         let (one, encoding) = plan_one(root, file, temp)?;
         if !targets.insert(one.target.clone()) {
-            return Err(WriteError::Twice { path: file.path.clone() });
+            return Err(WriteError::Twice(file.path.clone()));
         }
         planned.push(one);
         encodings.push(encoding);
@@ -75,7 +75,7 @@ pub(crate) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, Wr
     // A file cannot be a folder of another file in the same set.
     let below = |one: &Planned| one.target.ancestors().skip(1).any(|above| targets.contains(above));
     if let Some(one) = planned.iter().find(|one| below(one)) {
-        return Err(WriteError::NotAFile { path: one.path.clone() });
+        return Err(WriteError::NotAFile(one.path.clone()));
     }
     for (at, file) in writes.iter().enumerate() {
         let after = after(file, at, &planned, &encodings)?;
@@ -113,7 +113,7 @@ fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, Tex
 pub(crate) fn resolve_target(root: &Root, path: &str) -> Result<ResolvedPath, WriteError> {
     resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => WriteError::Outside { path: path.to_owned(), reason },
-        ResolveError::NotAFolder => WriteError::NotAFile { path: path.to_owned() },
+        ResolveError::NotAFolder => WriteError::NotAFile(path.to_owned()),
         ResolveError::Io(source) => WriteError::from_io(path, "look at", 0, source),
     })
 }
@@ -124,7 +124,7 @@ fn before(file: &FileWrite, resolved: &ResolvedPath) -> Result<Option<(Version, 
     match (&resolved.found, &file.expected) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(WriteError::Stale { path, change: "it is gone" }),
-        (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile { path }),
+        (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile(path)),
         (Some(_), None) => Err(WriteError::Stale { path, change: "a file of this name has appeared" }),
         (Some(meta), Some(expected)) => {
             let bytes =
@@ -146,7 +146,7 @@ fn before(file: &FileWrite, resolved: &ResolvedPath) -> Result<Option<(Version, 
 pub(crate) fn may_replace(path: &str, resolved: &ResolvedPath, meta: &fs::Metadata) -> Result<(), WriteError> {
     let opened = OpenOptions::new().write(true).open(&resolved.target);
     opened.map(drop).map_err(|error| match WriteError::from_io(path, "write", 0, error) {
-        WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly { path },
+        WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly(path),
         error => error,
     })
 }
