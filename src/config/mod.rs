@@ -74,7 +74,7 @@ pub enum ConfigError {
     /// A file with a key can be read by others.
     #[error("{0} can be read by others, so the key in it is not used")]
     KeyExposed(String),
-    /// A key could not be stored.
+    /// A key could not be stored, for this reason.
     #[error("the key was not stored: {0}")]
     KeyNotStored(String),
     /// A key command failed.
@@ -85,7 +85,7 @@ pub enum ConfigError {
         /// The reason.
         message: String,
     },
-    /// The keyring exists and cannot be read.
+    /// The keyring exists and cannot be read, for this reason.
     #[error("the keyring: {0}")]
     Keyring(String),
     /// A value is malformed.

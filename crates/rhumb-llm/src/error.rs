@@ -25,7 +25,7 @@ pub enum LlmError {
         /// The innermost error.
         cause: String,
     },
-    /// No program on this machine listens on the port. Retrying does not help, unlike with a remote server.
+    /// No program on this machine listens on this host and port. Retrying does not help, unlike with a remote server.
     #[error("nothing listens on {0}")]
     NothingListens(String),
     /// The TLS handshake failed, or the certificate is not valid.
@@ -36,7 +36,7 @@ pub enum LlmError {
         /// What is wrong with the certificate or the handshake.
         cause: String,
     },
-    /// The proxy requires authentication.
+    /// The proxy requires authentication, with this message.
     #[error("the proxy requires a user name and a password (status 407): {0}")]
     Proxy(String),
     /// The key is missing, invalid, or lacks a permission.
@@ -58,7 +58,7 @@ pub enum LlmError {
     /// The key has characters that are not allowed in a header.
     #[error("the key for this provider holds characters that cannot be sent")]
     UnusableKey,
-    /// The account has no credit left. Waiting does not help.
+    /// The account has no credit left, by this message of the server. Waiting does not help.
     #[error("the account is out of credit or quota: {0}")]
     Quota(String),
     /// There were too many requests.
@@ -105,10 +105,10 @@ pub enum LlmError {
         /// The pause that the server requests, if any.
         retry_after: Option<Duration>,
     },
-    /// The stream ended without a finish reason, so the answer is incomplete.
+    /// The stream ended without a finish reason, so the answer is incomplete: the cause, as far as known.
     #[error("the answer ended before it was complete: {0}")]
     Interrupted(String),
-    /// The server sent no data for too long.
+    /// The server sent no data for this many seconds.
     #[error("no data from the server for {0} s")]
     Idle(u64),
     /// The response does not have the format of the API.
@@ -119,7 +119,7 @@ pub enum LlmError {
         /// The beginning of the response.
         snippet: String,
     },
-    /// The response exceeds a size limit.
+    /// The response exceeds this size limit in bytes.
     #[error("the answer is larger than {0} bytes and was stopped")]
     TooMuch(usize),
     /// The request was cancelled.

@@ -160,7 +160,7 @@ pub enum WriteError {
     /// A record of the journal cannot be read or updated.
     #[error("the journal of writes cannot be used: {0}")]
     Journal(#[source] JournalError),
-    /// The record of the write to undo or redo is damaged.
+    /// The record of the write to undo or redo is damaged: its path now.
     #[error("the record of that write is damaged; it was moved to {}", .0.display())]
     DamagedRecord(PathBuf),
     /// The record of the write to undo or redo has a format that this version does not know.
@@ -181,7 +181,7 @@ pub enum WriteError {
         /// Line of the character in the new text, 1-based.
         line: usize,
     },
-    /// Two writes name the same file.
+    /// Two writes name the same file: the second path.
     #[error("the set of changes contains {0} twice")]
     Twice(String),
     /// The file has no write permission.
@@ -190,7 +190,7 @@ pub enum WriteError {
     /// The file system is mounted read-only.
     #[error("{0} is on a file system that is mounted read-only")]
     ReadOnlyMount(String),
-    /// The file is immutable or append-only, or only its owner may replace it. Changing the permission bits does not help.
+    /// The file or its folder is immutable or append-only, or only its owner may replace it. Changing the permission bits does not help.
     #[error("the system does not let {0} be changed")]
     Immutable(String),
     /// No file can be created in the folder.

@@ -62,7 +62,7 @@ pub enum SessionsError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// There is no such session.
+    /// There is no session with this number.
     #[error("there is no session {0}")]
     Gone(i64),
 }

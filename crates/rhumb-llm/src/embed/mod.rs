@@ -109,7 +109,7 @@ pub enum EmbedError {
     /// The request to the server failed.
     #[error("{0}")]
     Server(#[from] LlmError),
-    /// The server does not provide embeddings.
+    /// This server does not provide embeddings.
     #[error("{0} provides no embeddings in a format that rhumb supports")]
     NoEmbeddings(String),
     /// The number of vectors differs from the number of texts.
@@ -132,7 +132,7 @@ pub enum EmbedError {
         /// Length of this vector.
         found: usize,
     },
-    /// A vector has a value that is not a finite number.
+    /// A vector of this model has a value that is not a finite number.
     #[error("{0} returned a vector with a value that is not a number")]
     NotFinite(String),
     /// There is no model in the folder.

@@ -9,10 +9,10 @@ pub enum GitError {
     /// The repository belongs to another user, and git does not trust it.
     #[error("git does not trust the repository at {}: it belongs to another user", .0.display())]
     NotTrusted(PathBuf),
-    /// A merge, rebase or similar operation is in progress.
+    /// A merge, rebase or similar operation is in progress: its name, such as "merge".
     #[error("a {0} is in progress")]
     InProgress(&'static str),
-    /// The index has merge conflicts.
+    /// The index has merge conflicts: the first path with one.
     #[error("{0} has an unresolved conflict")]
     Conflict(String),
     /// Another git process holds the lock of the index or a reference.
@@ -43,7 +43,7 @@ pub enum GitError {
     /// HEAD moved while the commit was being made.
     #[error("HEAD moved while committing")]
     Moved,
-    /// Someone else committed these files since they were prepared.
+    /// Someone else committed these files, relative to the top of the work tree, since they were prepared.
     #[error("{} was committed by someone else meanwhile", .0.join(", "))]
     AlreadyCommitted(Vec<String>),
     /// The git program is needed and cannot be started.

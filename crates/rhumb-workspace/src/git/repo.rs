@@ -14,7 +14,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Position of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// A branch without commits.
+    /// A branch without commits: its name.
     Unborn(String),
     /// The tip of a branch.
     Branch {
@@ -23,7 +23,7 @@ pub enum Head {
         /// Abbreviated commit id.
         short_id: String,
     },
-    /// A detached HEAD.
+    /// A detached HEAD: the abbreviated commit id.
     Detached(String),
 }
 
