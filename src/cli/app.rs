@@ -1,26 +1,24 @@
 //! Starts the full-screen app, on the user's repository or on the demo.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 use super::args::{Args, PictureArgs};
-use crate::config::{Paths, Settings};
+use crate::config::{Paths, Settings, private_folder};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::{LineUiStart, complain, path_under, print, run_line_ui};
 use crate::host::{Host, ModelClient, RequestEnv, connect, recovered};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
-use crate::tui::event_loop::AppExit;
+use crate::tui::event_loop::{self, AppExit};
 use crate::tui::theme::manager::ThemeChoice;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Start};
-use rhumb_llm::KeySource;
-use rhumb_llm::{Provider, ScriptedProvider, ScriptedReply};
+use rhumb_llm::{KeySource, Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
 use rhumb_workspace::{Journal, Root, RootKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// Opens the app on `root`.
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
     let mut notices = settings.notes();
     let (env, notes) = RequestEnv::of_user(settings);
@@ -111,7 +109,6 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     }
 }
 
-/// The settings of modes and mentions.
 fn mode_rules(settings: &Settings) -> ModeRules {
     ModeRules {
         mentions: settings.mentions,
@@ -125,11 +122,7 @@ fn mode_rules(settings: &Settings) -> ModeRules {
 /// Whether this is the first start of the app for this user; records that it is not the next time. If that cannot be recorded,
 /// it is not a first start.
 fn is_first_start(state: &std::path::Path) -> bool {
-    let mut folder = std::fs::DirBuilder::new();
-    folder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
-    folder.create(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
+    private_folder(state).and_then(|()| std::fs::File::create_new(state.join("welcomed"))).is_ok()
 }
 
 /// Prints that the key command is run, which may take time or prompt before the screen is set up.
@@ -209,7 +202,6 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     }
 }
 
-/// Draws a screen to a file.
 fn draw(
     start: Start,
     picture: &PictureArgs,
@@ -220,15 +212,20 @@ fn draw(
         let message = format!("the picture cannot be written to {}: {error}", file.display());
         UserError::new(ErrorKind::Machine, message, "choose a file in a folder that can be written to")
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let drawn = runtime.block_on(tui::screenshot(start, picture.scene, picture.size, make_host));
-    runtime.shutdown_background();
-    let svg = drawn.map_err(machine)?;
+    let svg = block_on(tui::screenshot(start, picture.scene, picture.size, make_host)).map_err(machine)?;
     match file.as_os_str() == "-" {
         true => print(&svg)?,
         false => std::fs::write(file, svg).map_err(machine)?,
     }
     Ok(0)
+}
+
+/// Runs a future to completion. Background work must not delay the exit.
+fn block_on<T>(work: impl Future<Output = std::io::Result<T>>) -> std::io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result
 }
 
 /// The error of writing to a closed terminal.
@@ -239,16 +236,11 @@ fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> 
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-    let left = runtime.block_on(tui::event_loop::run(start, |reports| Host::new(root, env, line, reports)));
-    let left = match left {
+    let left = match block_on(event_loop::run(start, |reports| Host::new(root, env, line, reports))) {
         // The terminal was closed, so the error cannot be printed.
-        Err(error) if error.raw_os_error() == Some(EIO) => Ok(AppExit { code: 128 + 1, ..AppExit::default() }),
-        left => left.map_err(machine),
+        Err(error) if error.raw_os_error() == Some(EIO) => AppExit { code: 128 + 1, ..AppExit::default() },
+        left => left.map_err(machine)?,
     };
-    // Background work must not delay the exit.
-    runtime.shutdown_background();
-    let left = left?;
     if !left.farewell.is_empty() {
         complain(&left.farewell);
     }
@@ -316,36 +308,28 @@ fn display_name(root: &Root) -> String {
     name.unwrap_or_else(|| root.path().display().to_string())
 }
 
-/// Why the line UI is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineUiReason {
-    /// The user requested it.
     Requested,
     /// The terminal cannot move the cursor.
     DumbTerminal,
 }
 
 impl LineUiReason {
-    /// Whether the line UI is used, and why.
     fn wanted(requested: bool, env: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is_dumb = || env("TERM").is_some_and(|term| term == "dumb");
         if requested { Some(Self::Requested) } else { is_dumb().then_some(Self::DumbTerminal) }
     }
 
-    /// Runs the line UI.
     fn run(self, start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
-        let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
         let start = LineUiStart {
             session: start.session,
             reason: (self == Self::DumbTerminal).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
             commits: env.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(machine)?;
-        let code = runtime.block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports))).map_err(machine);
-        // Background work must not delay the exit.
-        runtime.shutdown_background();
-        code
+        block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports)))
+            .map_err(|error| UserError::new(ErrorKind::Machine, error, ""))
     }
 }
 

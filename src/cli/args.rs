@@ -1,14 +1,14 @@
 //! The command line. The help texts are the manual of the flags.
 
-use std::path::PathBuf;
-use clap::{Args as ClapArgs, Parser, Subcommand};
 use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
     SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
 };
 use crate::tui::Scene;
 use crate::version;
+use clap::{Args as ClapArgs, Parser, Subcommand};
 use rhumb_session::SessionSelector;
+use std::path::PathBuf;
 
 /// A full-screen terminal pair programmer: ranked repo map, metered context, and a review of every hunk before a byte is
 /// written.
@@ -169,7 +169,6 @@ impl Command {
         }
     }
 
-    /// The name of the command.
     fn name(&self) -> &'static str {
         match self {
             Self::Demo { .. } => "demo",
@@ -194,7 +193,6 @@ impl Command {
 }
 
 impl Args {
-    /// The session to resume.
     pub(super) fn wanted(&self) -> Option<SessionSelector> {
         self.resume.clone().map(SessionSelector::Named).or(self.go_on.then_some(SessionSelector::Newest))
     }

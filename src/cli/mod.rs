@@ -3,16 +3,16 @@
 mod app;
 mod args;
 
+use clap::{CommandFactory as _, Parser as _};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use clap::{CommandFactory as _, Parser as _};
 
 pub use args::{Args, Command, ProviderArgs};
 
 use crate::config::{Overrides, Paths, Settings, Sources, WorkingDirs};
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{self, Words};
+use crate::headless::{self, EditArgs};
 use rhumb_text::{nearest, sanitize};
 use rhumb_workspace::{Direction, Root, WorkspaceError};
 
@@ -54,6 +54,7 @@ fn start(args: Args) -> Result<u8, UserError> {
     }
     let here = args.subtree_only.then(|| PathBuf::from("."));
     let root = |dir: &Option<PathBuf>| find_root(here.as_ref().or(dir.as_ref()));
+    let settings = || load_settings(overrides(&args.provider), Some(&root(&args.root)?));
     if args.command.as_ref().is_some_and(Command::only_reads)
         && let Ok(root) = root(&args.root)
     {
@@ -85,13 +86,8 @@ fn start(args: Args) -> Result<u8, UserError> {
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
             headless::index_command(&root, &settings, &index)
         }
-        Some(Command::Models(models)) => {
-            headless::models(&load_settings(overrides(&args.provider), Some(&root(&args.root)?))?, &models)
-        }
-        Some(Command::Sessions(sessions)) => {
-            let root = root(&args.root)?;
-            headless::sessions(&root, &load_settings(overrides(&args.provider), Some(&root))?, &sessions)
-        }
+        Some(Command::Models(models)) => headless::models(&settings()?, &models),
+        Some(Command::Sessions(sessions)) => headless::sessions(&root(&args.root)?, &settings()?, &sessions),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
             apply.format = args.provider.edit_format;
@@ -101,54 +97,34 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Completions(completions)) => headless::completions(Args::command(), &completions),
         Some(Command::Man(man)) => headless::man(Args::command(), &man),
         Some(Command::Version(version)) => headless::version(&version),
-        Some(Command::Undo) => undo(&root(&args.root)?, &args.provider, Direction::Undo),
-        Some(Command::Redo) => undo(&root(&args.root)?, &args.provider, Direction::Redo),
+        Some(Command::Undo) => headless::undo(&root(&args.root)?, &settings()?, Direction::Undo),
+        Some(Command::Redo) => headless::undo(&root(&args.root)?, &settings()?, Direction::Redo),
         Some(Command::Config(config)) => {
             // These work even if the settings are wrong.
             if config.default || config.path {
                 return headless::config_files(&root(&args.root)?, &config);
             }
-            let settings = load_settings(overrides(&args.provider), Some(&root(&args.root)?))?;
-            headless::config(&settings, &config)
+            headless::config(&settings()?, &config)
         }
-        Some(Command::Trust(trust)) => {
-            headless::trust(&load_settings(overrides(&args.provider), Some(&root(&args.root)?))?, &trust)
-        }
-        Some(Command::Ask(mut ask)) => {
-            ask.files.splice(..0, args.files);
-            let root = root(&args.root)?;
-            Words {
-                command: "ask",
-                words: std::mem::take(&mut ask.named),
-                message: &mut ask.message,
-                has_message_file: ask.message_file.is_some(),
-                files: &mut ask.files,
-            }
-            .take(&root)?;
-            let (root, settings) = with_settings(root, overrides(&args.provider))?;
-            headless::ask(&root, settings, ask)
-        }
+        Some(Command::Trust(trust)) => headless::trust(&settings()?, &trust),
+        Some(Command::Ask(ask)) => edit("ask", root(&args.root)?, ask.into(), args.files, overrides(&args.provider)),
         Some(Command::Doctor(doctor)) => {
             let (root, settings) = with_settings(root(&args.root)?, overrides(&args.provider))?;
             headless::doctor(&root, settings, &doctor)
         }
-        Some(Command::Edit(mut edit)) => {
-            edit.files.splice(..0, args.files);
-            let root = root(&args.root)?;
-            Words {
-                command: "edit",
-                words: std::mem::take(&mut edit.named),
-                message: &mut edit.message,
-                has_message_file: edit.message_file.is_some(),
-                files: &mut edit.files,
-            }
-            .take(&root)?;
-            let outer = overrides(&args.provider);
-            let auto_commit = edit.commit_choice().or(outer.auto_commit);
-            let (root, settings) = with_settings(root, Overrides { auto_commit, ..outer })?;
-            headless::edit(&root, settings, &edit)
+        Some(Command::Edit(args_of_edit)) => {
+            edit("edit", root(&args.root)?, args_of_edit, args.files, overrides(&args.provider))
         }
     }
+}
+
+/// Runs `rhumb edit` or `rhumb ask`.
+fn edit(command: &str, root: Root, mut args: EditArgs, files: Vec<String>, outer: Overrides) -> Result<u8, UserError> {
+    args.files.splice(..0, files);
+    args.take_words(command, &root)?;
+    let auto_commit = args.commit_choice().or(outer.auto_commit);
+    let (root, settings) = with_settings(root, Overrides { auto_commit, ..outer })?;
+    headless::edit(&root, settings, &args)
 }
 
 /// The initial state of the app: files of the chat, and the draft of a message.
@@ -229,10 +205,6 @@ fn overrides(provider: &ProviderArgs) -> Overrides {
         theme: provider.theme.clone(),
         auto_commit: provider.no_commit.then_some(false),
     }
-}
-
-fn undo(root: &Root, provider: &ProviderArgs, direction: Direction) -> Result<u8, UserError> {
-    headless::undo(root, &load_settings(overrides(provider), Some(root))?, direction)
 }
 
 /// The settings for a root, and the root without the files that they ignore.

@@ -1,15 +1,14 @@
 //! `.aider.conf.yml`: settings of aider that have a counterpart here. They have a lower precedence than `rhumb.toml` in the
 //! same folder, and the same trust.
 
-use rhumb_session::SettingKind;
-use std::borrow::Cow;
-use saphyr_parser::{Event, Parser, Span};
-use toml::Value;
 use super::setting::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
+use rhumb_session::SettingKind;
+use saphyr_parser::{Event, Parser, Span};
+use std::borrow::Cow;
+use toml::Value;
 
-/// The name of the file.
 pub(super) const FILE: &str = ".aider.conf.yml";
 
 /// Settings with another name here; see also [`counterpart`].
@@ -63,7 +62,6 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<St
 
 type Translated = Result<Vec<(String, Value)>, String>;
 
-/// The counterpart of a setting, if it has one.
 fn translated(line: &YamlSetting) -> Option<Translated> {
     let first = line.values.first()?.as_str();
     match line.name.as_str() {

@@ -1,9 +1,9 @@
 //! Convention files: `AGENTS.md` and `CONVENTIONS.md` at the root, and `AGENTS.md` in each folder down to the current one, the
 //! nearest last. They are text for the model and have no other effect.
 
-use std::path::{Path, PathBuf};
 use super::layers::file_below;
 use rhumb_workspace::is_secret_name;
+use std::path::{Path, PathBuf};
 
 /// The names at the root, in reading order.
 const AT_ROOT: [&str; 2] = ["AGENTS.md", "CONVENTIONS.md"];

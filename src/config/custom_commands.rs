@@ -1,18 +1,16 @@
 //! Custom commands: Markdown files of the user and of the repository, found, read and checked. A command is a text for the
 //! composer; reading one runs nothing.
 
+use rhumb_session::{CommandFile, CommandSource};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use rhumb_session::{CommandFile, CommandSource};
 
 /// The folder of commands in a repository, relative to the root.
 pub const REPOSITORY_COMMANDS: &str = ".rhumb/commands";
 
-/// Maximum size of a command file in bytes.
 const MAX_FILE_BYTES: u64 = 64 * 1024;
 
-/// Maximum depth of folders.
 const MAX_DEPTH: usize = 4;
 
 /// Maximum number of files of one folder.
@@ -95,10 +93,8 @@ fn read(path: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
-/// A command, and notes about its file.
 type ParsedCommand = (CommandFile, Vec<(String, String)>);
 
-/// Parses a command file.
 fn command(
     folder: &Path,
     path: &Path,
@@ -148,7 +144,6 @@ fn name(folder: &Path, path: &Path) -> Result<String, String> {
     }
 }
 
-/// Names and values.
 type Fields = Vec<(String, String)>;
 
 /// The front matter between two `---` lines, and the rest.

@@ -3,14 +3,14 @@
 //! `toml_edit` is not used here: it would also remove the comment above a removed setting, and cannot place a new one below its
 //! commented default.
 
-use rhumb_session::SettingKind;
-use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
 use super::layers::read_regular_file;
 use super::paths::{private_folder, replace_file};
 use super::setting::setting;
 use super::settings_file::{Level, line_of, parse};
 use super::value::{read, written};
+use rhumb_session::SettingKind;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
 
 /// Parses a typed value of a setting. Returns it as TOML.
 ///

@@ -1,12 +1,12 @@
 //! The settings of embeddings: whether passages are also searched by meaning, the model, and the consent to send texts.
 
-use std::path::PathBuf;
-use serde::Deserialize;
-use url::Url;
 use super::layers::Layers;
 use super::settings::settings;
 use super::{ConfigError, Settings};
 use rhumb_llm::{EmbeddingsApi, Endpoint};
+use serde::Deserialize;
+use std::path::PathBuf;
+use url::Url;
 
 /// The default model on this machine: small, made for code, with a permissive licence.
 const LOCAL_MODEL: &str = "minishlab/potion-code-16M";
@@ -41,19 +41,13 @@ settings! {
     /// The settings of embeddings.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Embeddings {
-        /// Where vectors are computed.
         source: EmbeddingsSource, from "embeddings";
         /// The model, if set: a folder, a name of the hub, or the name at a server.
         model: Option<String> = |layers| trimmed(layers, "embeddings_model");
-        /// The root of the API of the server, if it differs from that of the provider.
         url: Option<String> = |layers| trimmed(layers, "embeddings_url");
-        /// The API of the server, if it does not follow from the address.
         api: Option<EmbeddingsApi>, from "embeddings_api";
-        /// Dimensions of vectors, if fewer than the default of the model.
         dims: Option<usize>, from "embeddings_dims";
-        /// Whether texts may be sent.
         consent: Consent, from "embeddings_consent";
-        /// The server from which models are downloaded.
         hub: String = |layers| trimmed(layers, "embeddings_hub").unwrap_or_default();
     }
 }

@@ -3,18 +3,20 @@
 //! If the settings have an address, every model is used there, by its whole name. Otherwise the name decides: the part before
 //! the first `/` if it is a provider, else a provider with a key, preferably the maker of the model.
 
-use secrecy::SecretString;
-use url::Url;
 use super::key::KeyLookup;
 use super::provider::{PRESETS, Preset, ProviderEntry, of_family, preset};
 use super::{ConfigError, Settings};
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_llm::{Endpoint, KeySource};
+use secrecy::SecretString;
+use url::Url;
 
 /// The provider that serves models of most makers, …
 const ROUTER: &str = "openrouter";
-/// … and its key.
 const ROUTER_KEY: &str = "OPENROUTER_API_KEY";
+
+/// A key with its source, which may be known without the key.
+type FoundKey = Result<(Option<SecretString>, Option<KeySource>), ConfigError>;
 
 impl Settings {
     /// The endpoint of `model` (empty for the default model); `None` if no provider is configured. May run the key command of
@@ -23,14 +25,7 @@ impl Settings {
     /// # Errors
     /// The name is ambiguous, or the key cannot be read.
     pub fn endpoint(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
-        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
-            return Ok(None);
-        };
-        // A malformed address gets no key. The error is reported when it is used.
-        let url = Url::parse(candidate.base_url.trim()).ok();
-        let found = url.as_ref().map_or(Ok(None), |url| self.keys.find(&self.key_lookup(&candidate, url)))?;
-        let (key, key_source) = found.unzip();
-        Ok(Some(self.endpoint_of(&candidate, model, key, key_source)))
+        self.endpoint_with(model, |lookup| Ok(self.keys.find(lookup)?.unzip()))
     }
 
     /// The endpoint of `model` with the source of its key instead of the key. Runs no command and reads no key.
@@ -38,12 +33,21 @@ impl Settings {
     /// # Errors
     /// As [`Settings::endpoint`].
     pub fn endpoint_without_key(&self, model: &str) -> Result<Option<Endpoint>, ConfigError> {
-        let Some((candidate, model)) = self.route(&self.model_named(model))? else {
-            return Ok(None);
+        self.endpoint_with(model, |lookup| Ok((None, self.keys.source(lookup)?)))
+    }
+
+    fn endpoint_with(
+        &self,
+        model: &str,
+        find: impl FnOnce(&KeyLookup<'_>) -> FoundKey,
+    ) -> Result<Option<Endpoint>, ConfigError> {
+        let Some((candidate, model)) = self.route(&self.model_named(model))? else { return Ok(None) };
+        // A malformed address gets no key. The error is reported when it is used.
+        let (key, key_source) = match Url::parse(candidate.base_url.trim()) {
+            Ok(url) => find(&self.key_lookup(&candidate, &url))?,
+            Err(_) => (None, None),
         };
-        let url = Url::parse(candidate.base_url.trim()).ok();
-        let key_source = url.as_ref().map_or(Ok(None), |url| self.keys.source(&self.key_lookup(&candidate, url)))?;
-        Ok(Some(self.endpoint_of(&candidate, model, None, key_source)))
+        Ok(Some(self.endpoint_of(&candidate, model, key, key_source)))
     }
 
     pub(super) fn endpoint_of(
@@ -196,7 +200,6 @@ impl Settings {
 
 /// The preset whose key may also be sent to the address in OPENAI_BASE_URL.
 pub(super) const OPENAI: &str = "openai";
-/// The variable with its key.
 pub(super) const OPENAI_KEY: &str = "OPENAI_API_KEY";
 
 /// A candidate: a preset, a provider of the settings, or a preset with changes in the settings.
@@ -229,7 +232,6 @@ impl ProviderCandidate<'_> {
         })
     }
 
-    /// Whether the provider serves models of `maker`.
     fn serves_models_of(&self, maker: Option<&Preset>) -> bool {
         let own = self.preset.filter(|_| self.has_preset_address()).map_or(&[][..], |preset| preset.families);
         own.is_empty() || maker.is_none_or(|maker| maker.name == self.name)
@@ -297,7 +299,6 @@ impl Settings {
         }
     }
 
-    /// The provider with a name, if it has an address.
     pub(super) fn candidate(&self, name: &str) -> Option<ProviderCandidate<'_>> {
         let (preset, entry) = (preset(name), self.providers.entries.get(name));
         let of_entry = entry.and_then(|entry| entry.base_url.clone());
@@ -306,7 +307,6 @@ impl Settings {
         Some(ProviderCandidate { name: name.to_owned(), preset, entry, base_url, is_configured: false })
     }
 
-    /// The provider at the address in the settings.
     pub(super) fn at(&self, base_url: &str) -> ProviderCandidate<'_> {
         let url = Url::parse(base_url.trim()).ok();
         let same = |other: &str| same_address(other, base_url);
@@ -364,7 +364,6 @@ impl Settings {
     }
 }
 
-/// The preset with this address.
 fn preset_at(url: &Url) -> Option<&'static Preset> {
     let is_present = |preset: &&Preset| {
         let home = preset.base_url.and_then(|home| Url::parse(home).ok());

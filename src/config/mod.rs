@@ -29,7 +29,7 @@ pub use edit_file::{changed, setting_line, typed_value, write_setting};
 pub use embeddings::{Consent, Embeddings, EmbeddingsSource};
 pub use key::{Keyring, Keys, keyring_of_system};
 pub use layers::{Layers, Sources, WorkingDirs, read_regular_file};
-pub use paths::Paths;
+pub use paths::{Paths, private_folder};
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};
 pub use setting::{PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
@@ -61,11 +61,8 @@ pub enum ConfigError {
         message: String,
     },
     /// The settings file of the user has mistakes.
-    #[error("{}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Wrong {
-        /// All mistakes.
-        problems: Vec<Problem>,
-    },
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Wrong(Vec<Problem>),
     /// An approval cannot be saved.
     #[error("cannot write {path}: {cause}")]
     Unwritable {
@@ -75,17 +72,11 @@ pub enum ConfigError {
         cause: std::io::Error,
     },
     /// A file with a key can be read by others.
-    #[error("{path} can be read by others, so the key in it is not used")]
-    KeyExposed {
-        /// The file.
-        path: String,
-    },
-    /// A key could not be stored.
-    #[error("the key was not stored: {why}")]
-    KeyNotStored {
-        /// The cause.
-        why: String,
-    },
+    #[error("{0} can be read by others, so the key in it is not used")]
+    KeyExposed(String),
+    /// A key could not be stored, for this reason.
+    #[error("the key was not stored: {0}")]
+    KeyNotStored(String),
     /// A key command failed.
     #[error("the key command `{command}`: {message}")]
     KeyCommand {
@@ -94,12 +85,9 @@ pub enum ConfigError {
         /// The reason.
         message: String,
     },
-    /// The keyring exists and cannot be read.
-    #[error("the keyring: {message}")]
-    Keyring {
-        /// The reason.
-        message: String,
-    },
+    /// The keyring exists and cannot be read, for this reason.
+    #[error("the keyring: {0}")]
+    Keyring(String),
     /// A value is malformed.
     #[error("{name}: {message}")]
     BadValue {
@@ -116,12 +104,12 @@ impl ConfigError {
         match self {
             Self::Unreadable { path, .. } => format!("check the permissions of {path}"),
             Self::Invalid { path, .. } => format!("correct {path} and start again"),
-            Self::Wrong { .. } => "rhumb config --default prints all settings".into(),
+            Self::Wrong(_) => "rhumb config --default prints all settings".into(),
             Self::Unwritable { .. } => "check the permissions and the free space".into(),
-            Self::KeyExposed { path } => format!("run: chmod 600 {path}"),
-            Self::KeyNotStored { .. } => "set a variable instead, or correct the cause".into(),
+            Self::KeyExposed(path) => format!("run: chmod 600 {path}"),
+            Self::KeyNotStored(_) => "set a variable instead, or correct the cause".into(),
             Self::KeyCommand { .. } => "run it by hand, or remove key_command from the settings".into(),
-            Self::Keyring { .. } => "unlock the keyring, or provide the key in another way".into(),
+            Self::Keyring(_) => "unlock the keyring, or provide the key in another way".into(),
             Self::BadValue { .. } => "correct the value and start again".into(),
         }
     }

@@ -1,9 +1,9 @@
 //! The folders of the user, by the XDG base directory specification.
 
+use etcetera::{BaseStrategy, choose_base_strategy};
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use etcetera::{BaseStrategy, choose_base_strategy};
 
 /// The folders of the user.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ pub(super) fn owner_if_another(_: &Path) -> Option<u32> {
 }
 
 /// Creates a folder that only its owner can access, and its parents.
-pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+pub fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -1,10 +1,10 @@
 //! The built-in providers: their addresses, APIs and key variables; and the providers of the settings.
 
-use std::collections::BTreeMap;
-use rhumb_llm::redacted_url;
-use serde_json::{Map, Value};
 use super::{Entry, Layers};
 use rhumb_llm::models::Api;
+use rhumb_llm::redacted_url;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// A built-in provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,84 +25,45 @@ pub struct Preset {
     pub families: &'static [&'static str],
 }
 
-/// A preset that serves models of other makers.
+/// A preset that serves models of other makers by the chat API.
 const fn host(name: &'static str, base_url: &'static str, key_variables: &'static [&'static str]) -> Preset {
-    Preset {
-        name,
-        api: Api::Chat,
-        base_url: Some(base_url),
-        key_variables,
-        url_variables: &[],
-        default_model: None,
-        families: &[],
+    let (api, base_url) = (Api::Chat, Some(base_url));
+    Preset { name, api, base_url, key_variables, url_variables: &[], default_model: None, families: &[] }
+}
+
+impl Preset {
+    const fn by(self, api: Api) -> Self {
+        Self { api, ..self }
+    }
+
+    const fn model(self, default_model: &'static str) -> Self {
+        Self { default_model: Some(default_model), ..self }
+    }
+
+    const fn families(self, families: &'static [&'static str]) -> Self {
+        Self { families, ..self }
     }
 }
 
 /// All presets. If several keys are available and no model is named, the first preset with a key is used.
+#[rustfmt::skip] // a table
 pub const PRESETS: &[Preset] = &[
-    Preset {
-        api: Api::Anthropic,
-        default_model: Some("sonnet"),
-        families: &["claude"],
-        ..host("anthropic", "https://api.anthropic.com", &["ANTHROPIC_API_KEY"])
-    },
-    Preset {
-        default_model: Some("gpt"),
-        families: &["gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"],
-        ..host("openai", "https://api.openai.com/v1", &["OPENAI_API_KEY"])
-    },
-    Preset {
-        api: Api::Gemini,
-        default_model: Some("pro"),
-        families: &["gemini-"],
-        ..host("gemini", "https://generativelanguage.googleapis.com", &["GEMINI_API_KEY", "GOOGLE_API_KEY"])
-    },
-    Preset {
-        default_model: Some("anthropic/claude-sonnet-4.5"),
-        ..host("openrouter", "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"])
-    },
-    Preset {
-        default_model: Some("deepseek"),
-        families: &["deepseek-chat", "deepseek-reasoner"],
-        ..host("deepseek", "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"])
-    },
-    Preset {
-        default_model: Some("grok"),
-        families: &["grok-"],
-        ..host("xai", "https://api.x.ai/v1", &["XAI_API_KEY"])
-    },
-    Preset {
-        default_model: Some("devstral"),
-        families: &["mistral-", "codestral-", "devstral-", "magistral-", "ministral-", "pixtral-"],
-        ..host("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"])
-    },
-    Preset {
-        default_model: Some("openai/gpt-oss-120b"),
-        ..host("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"])
-    },
-    Preset {
-        default_model: Some("deepseek"),
-        ..host("together", "https://api.together.xyz/v1", &["TOGETHER_API_KEY", "TOGETHERAI_API_KEY"])
-    },
-    Preset {
-        default_model: Some("accounts/fireworks/models/gpt-oss-120b"),
-        ..host("fireworks", "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"])
-    },
-    Preset {
-        default_model: Some("gpt-oss-120b"),
-        ..host("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"])
-    },
+    host("anthropic", "https://api.anthropic.com", &["ANTHROPIC_API_KEY"]).by(Api::Anthropic).model("sonnet").families(&["claude"]),
+    host("openai", "https://api.openai.com/v1", &["OPENAI_API_KEY"]).model("gpt").families(&["gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"]),
+    host("gemini", "https://generativelanguage.googleapis.com", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]).by(Api::Gemini).model("pro").families(&["gemini-"]),
+    host("openrouter", "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]).model("anthropic/claude-sonnet-4.5"),
+    host("deepseek", "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]).model("deepseek").families(&["deepseek-chat", "deepseek-reasoner"]),
+    host("xai", "https://api.x.ai/v1", &["XAI_API_KEY"]).model("grok").families(&["grok-"]),
+    host("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]).model("devstral")
+        .families(&["mistral-", "codestral-", "devstral-", "magistral-", "ministral-", "pixtral-"]),
+    host("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]).model("openai/gpt-oss-120b"),
+    host("together", "https://api.together.xyz/v1", &["TOGETHER_API_KEY", "TOGETHERAI_API_KEY"]).model("deepseek"),
+    host("fireworks", "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY", "FIREWORKS_AI_API_KEY"])
+        .model("accounts/fireworks/models/gpt-oss-120b"),
+    host("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]).model("gpt-oss-120b"),
     // Models are names of deployments, so there is no default.
-    Preset {
-        base_url: None,
-        url_variables: &["AZURE_OPENAI_ENDPOINT"],
-        ..host("azure", "", &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"])
-    },
-    Preset {
-        api: Api::Ollama,
-        url_variables: &["OLLAMA_HOST", "OLLAMA_API_BASE"],
-        ..host("ollama", "http://127.0.0.1:11434", &["OLLAMA_API_KEY"])
-    },
+    Preset { base_url: None, url_variables: &["AZURE_OPENAI_ENDPOINT"], ..host("azure", "", &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"]) },
+    Preset { url_variables: &["OLLAMA_HOST", "OLLAMA_API_BASE"], ..host("ollama", "http://127.0.0.1:11434", &["OLLAMA_API_KEY"]).by(Api::Ollama) },
     host("lmstudio", "http://127.0.0.1:1234/v1", &[]),
 ];
 
@@ -152,7 +113,6 @@ pub struct Providers {
     pub entries: BTreeMap<String, ProviderEntry>,
     /// Addresses of presets in the environment.
     pub(super) urls: BTreeMap<&'static str, String>,
-    /// The address in OPENAI_BASE_URL.
     pub(super) openai_base_url: Option<String>,
 }
 

@@ -1,12 +1,12 @@
 //! Settings as text: the default file, the table in `docs/settings.md`, and the effective values with their origins.
 
-use rhumb_session::SettingKind;
-use std::fmt::Write as _;
 use super::setting::{SETTINGS, Setting, Trust};
 use super::value::dotted;
 use super::{Entry, Settings, written};
 use rhumb_llm::{Endpoint, redacted_url};
+use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
+use std::fmt::Write as _;
 
 /// The default file: every setting with its description, commented out. A `#` without a space before a name is a setting.
 pub fn default_file() -> String {

@@ -35,7 +35,6 @@ impl Setting {
     }
 }
 
-/// A setting with a default.
 const fn set(
     name: &'static str,
     kind: SettingKind,

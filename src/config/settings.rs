@@ -1,9 +1,5 @@
 //! The effective settings, after all layers are combined.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
-use serde::Deserialize;
 use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
@@ -13,6 +9,10 @@ use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
 use rhumb_session::{ContextRequestPolicy, MentionPolicy, OwnChanges};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// Values of flags, which have the highest precedence.
 #[derive(Debug, Clone, Default)]
@@ -51,18 +51,18 @@ impl Overrides {
 }
 
 /// Declares a struct of settings and `of`, which reads it from the layers. A field has the value of the setting of its name, of the setting
-/// after `from`, or of the function after `=`. The table [`SETTINGS`](super::SETTINGS) has the defaults.
+/// after `from`, or of the function after `=`. The table [`SETTINGS`](super::SETTINGS) has the defaults, and the descriptions of fields
+/// that have none here.
 macro_rules! settings {
     ($(#[$meta:meta])* pub struct $name:ident {
         $($(#[$doc:meta])* $field:ident: $type:ty $(, from $setting:literal)? $(= $read:expr)?;)*
     }) => {
         $(#[$meta])*
         pub struct $name {
-            $($(#[$doc])* pub $field: $type,)*
+            $(#[doc = settings!(@doc $field $(, $setting)?; $(#[$doc])*)] $(#[$doc])* pub $field: $type,)*
         }
 
         impl $name {
-            /// Reads the settings from the layers.
             pub(super) fn of(layers: &Layers) -> Self {
                 Self { $($field: settings!(@read layers, $field: $type $(, $setting)? $(= $read)?),)* }
             }
@@ -75,6 +75,9 @@ macro_rules! settings {
             }
         }
     };
+    (@doc $field:ident;) => { concat!("The setting `", stringify!($field), "`.") };
+    (@doc $field:ident, $setting:literal;) => { concat!("The setting `", $setting, "`.") };
+    (@doc $($documented:tt)*) => { "" };
     (@read $layers:ident, $field:ident: $type:ty) => { $layers.get(stringify!($field)) };
     (@read $layers:ident, $field:ident: $type:ty, $setting:literal) => { $layers.get($setting) };
     (@read $layers:ident, $field:ident: $type:ty = $read:expr) => {{
@@ -90,125 +93,77 @@ settings! {
     pub struct Settings {
         /// The root of the API for all models, if set.
         base_url: Option<String>;
-        /// The model, if set.
         model: Option<String>;
-        /// The model for summaries, if set.
         weak_model: Option<String>;
-        /// The model that writes edits in architect mode, if set.
         editor_model: Option<String>;
         /// Short names for models; see [`Settings::model_named`].
         aliases: BTreeMap<String, String>;
-        /// Properties of models, by name.
         models: BTreeMap<String, ModelOverride>;
-        /// The API of the server, if it does not follow from the address or the model.
         api: Option<Api> = |layers| layers.get::<Option<String>>("api").and_then(|name| Api::named(&name));
         /// Whether the address was set by the user and not by the repository, so that keys without a host may be sent there.
         address_is_own: bool = |layers| !layers.is_foreign("base_url");
-        /// The command that prints the key of the configured address.
         key_command: Option<String>;
         /// The providers of the settings and the environment.
         providers: Providers = |_| Providers::default();
         /// Where keys are searched.
         keys: Keys = |_| Keys::default();
-        /// The context window in tokens, if set.
         context_window: Option<usize>;
-        /// Maximum tokens of an answer, if set.
         max_output_tokens: Option<u32>;
-        /// The sampling temperature, if set.
         temperature: Option<f64>;
-        /// The reasoning effort, if set.
         thinking: Option<Thinking> = |layers| layers.thinking();
-        /// The budget of the repo map in tokens, if set.
         map_tokens: Option<usize>;
-        /// When the repo map is updated.
         map_refresh: Refresh = |layers| layers.get::<String>("map_refresh").parse().unwrap_or_default();
         /// The cache folder; `None` disables caching.
         cache_folder: Option<PathBuf> = |_| None;
         /// The state folder, for the journal, sessions and approvals; `None` records nothing.
         state_folder: Option<PathBuf> = |_| None;
-        /// The edit format, if set.
         edit_format: Option<EditFormat>;
         /// How often edits that could not be located are sent back to the model automatically for one request; 0 for never.
         edit_rounds: usize;
-        /// Tokens of history before it is summarized, if set.
         history_tokens: Option<usize>;
         /// The settings of `@codebase`.
         codebase: CodebaseSettings = CodebaseSettings::of;
-        /// Whether parts of a request are marked for the cache of the provider.
         cache_prompts: bool;
         /// Whether secrets are sent unmasked.
         send_secrets: bool = |layers| layers.get::<String>("secrets") == "send";
-        /// How often a request is repeated to keep its cache, while there is no other request.
         cache_pings: u32;
-        /// The maximum cost of a session, if set.
         spending_cap: Option<Dollars> = |layers| layers.get::<Option<f64>>("spending_cap").map(Dollars::new);
-        /// How long a server may send no data, if set.
         timeout: Option<Duration> = |layers| layers.get::<Option<u64>>("timeout").map(Duration::from_secs);
-        /// The language of answers, if set.
         language: Option<String>;
-        /// The folder with prompts that replace built-in ones.
         prompts: Option<PathBuf> = |layers| layers.get::<Option<String>>("prompts").map(below_home);
-        /// Read-only files in every chat, relative to the root.
         read: Vec<String>;
-        /// Patterns of files to leave out of every list, as in `.gitignore` at the root.
         ignore: Vec<String>;
-        /// Whether convention files are added to every chat.
         conventions: bool;
-        /// The command that lints a change, if set.
         lint_cmd: Option<String>;
-        /// The command that tests a change, if set.
         test_cmd: Option<String>;
-        /// The name of the theme, if set.
         theme: Option<String>;
         /// The other settings of display and input.
         display: DisplaySettings = DisplaySettings::of;
-        /// Whether written changes are committed.
         auto_commit: bool;
-        /// How the user's own changes to a file are handled before accepted hunks are written to it.
         dirty_commits: OwnChanges;
-        /// How an undo handles the commit of the write.
         undo_commit: UndoCommit;
         /// How commits are attributed.
         attribution: Attribution = Attribution::of;
-        /// Whether git hooks run for commits.
         commit_hooks: bool;
-        /// The language of commit messages, if set.
         commit_language: Option<String>;
-        /// Whether written files are linted.
         lint: bool;
-        /// Whether tests run after each write.
         test: bool;
-        /// The linters of single languages, by language.
         linters: BTreeMap<String, String>;
-        /// How often findings of lint and tests are sent back to the model for one request.
         verify_rounds: usize;
-        /// The time limit of tests and linters.
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));
-        /// Whether the model may suggest commands.
         suggest_commands: bool;
-        /// How mentioned files that are not in the chat are handled.
         mentions: MentionPolicy;
-        /// Whether a plan is executed without showing it first.
         accept_plan: bool;
-        /// The edit format of the editor model, if set.
         editor_edit_format: Option<EditFormat>;
         /// The settings of embeddings.
         embeddings: Embeddings = Embeddings::of;
-        /// Whether AI comments are followed.
         watch: bool;
-        /// Whether sessions are saved.
         sessions: bool;
-        /// How the end of a turn is signalled.
         notify: Notify;
-        /// The command that signals it instead.
         notify_cmd: Option<String>;
-        /// The editor for messages, if set.
         editor: Option<String>;
-        /// The command that records speech, if set.
         voice_cmd: Option<String>;
-        /// The model that transcribes speech, if set.
         voice_model: Option<String>;
-        /// The spoken language, if set.
         voice_language: Option<String>;
         /// The layers: origins of values, and values that wait for an approval.
         layers: Layers = Layers::clone;
@@ -230,11 +185,8 @@ settings! {
     /// How commits of accepted hunks are attributed.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Attribution {
-        /// Whether `(rhumb)` is added to the author name.
         author: bool, from "attribute_author";
-        /// Whether `(rhumb)` is added to the committer name.
         committer: bool, from "attribute_committer";
-        /// Whether the message has a `Co-authored-by` trailer with the name of the model.
         co_author: bool, from "attribute_co_author";
     }
 }
@@ -388,23 +340,14 @@ settings! {
     /// The settings of the display and input of the app.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DisplaySettings {
-        /// The theme for a light background, if set.
         theme_light: Option<String>;
-        /// The theme for a dark background, if set.
         theme_dark: Option<String>;
-        /// The arrangement of the panes.
         layout: LayoutChoice;
-        /// Whether mouse events are handled.
         mouse: bool;
-        /// Whether animations are shown.
         animations: bool;
-        /// The editing keys of the composer.
         composer_keys: ComposerKeys;
-        /// How the review shows a hunk.
         diff_view: DiffView;
-        /// Whether changed words within a line are highlighted.
         diff_words: bool;
-        /// Whether decided hunks are folded to one line.
         fold_decided: bool;
         /// The keys of actions by name, which replace the default keys. An empty list leaves an action without keys.
         keys: BTreeMap<String, Vec<String>>;
@@ -415,17 +358,11 @@ settings! {
     /// The settings of `@codebase`.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct CodebaseSettings {
-        /// Budget of the passages in tokens; a share of the context window if `None`.
         tokens: Option<usize>, from "codebase_tokens";
-        /// Whether the weak model chooses search terms.
         planning: bool, from "codebase_planning";
-        /// Whether the weak model writes guesses at the answer, which are searched for too (HyDE).
         hyde: bool, from "codebase_hyde";
-        /// Whether the weak model ranks the files that were found.
         rerank: bool, from "codebase_rerank";
-        /// How often the model may request more for one question.
         rounds: usize, from "codebase_rounds";
-        /// How its requests for more are handled.
         more: ContextRequestPolicy, from "codebase_more";
     }
 }

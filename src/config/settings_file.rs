@@ -1,15 +1,15 @@
 //! Parses one settings file and checks its entries, each with its line.
 
-use rhumb_session::SettingKind;
-use std::fmt;
-use toml::de::{DeTable, DeValue};
-use toml::{Spanned, Table, Value};
 use super::setting::{PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
 use rhumb_llm::redacted_url;
+use rhumb_session::SettingKind;
 use rhumb_text::nearest;
 use rhumb_text::sanitize;
+use std::fmt;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
 
 /// The owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +70,6 @@ impl fmt::Debug for Entry {
 }
 
 impl Entry {
-    /// The setting of the entry.
     pub(super) fn setting(&self) -> Option<&'static super::Setting> {
         setting(self.name.split('.').next().unwrap_or(&self.name))
     }
@@ -141,7 +140,6 @@ pub(super) fn parse(path: &str, text: &str, level: Level) -> (Vec<Entry>, Vec<Pr
     (parser.entries, parser.problems)
 }
 
-/// A file that is being parsed.
 struct FileParser<'a> {
     path: &'a str,
     text: &'a str,

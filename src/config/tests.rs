@@ -1,9 +1,9 @@
 //! Tests of the endpoint of a model: the provider and the key.
 
-use rhumb_llm::{Endpoint, KeySource};
-use secrecy::ExposeSecret as _;
 use super::*;
 use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, KeySource};
+use secrecy::ExposeSecret as _;
 
 fn load(flags: Overrides, vars: &[(&str, &str)]) -> Settings {
     let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());

@@ -1,13 +1,13 @@
 //! Approvals of values that settings files of repositories propose. Each value is identified by a hash of the file, the name
 //! and the value, so that a changed value needs a new approval.
 
-use std::path::{Path, PathBuf};
-use ring::digest::{SHA256, digest};
-use serde::{Deserialize, Serialize};
 use super::paths::{private_folder, replace_file};
 use super::settings_file::{Entry, Origin};
 use super::value::{dotted, written};
 use super::{ConfigError, Paths};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// Minimum length of an abbreviated hash, in characters.
 const MIN_HASH_CHARS: usize = 8;
@@ -29,7 +29,6 @@ pub struct Proposed {
 }
 
 impl Proposed {
-    /// The proposal of an entry in a file.
     pub(super) fn of(file: &Path, entry: &Entry) -> Self {
         let (file, name, value) = (file.display().to_string(), dotted(&entry.name), written(&entry.value));
         // Each part is prefixed with its length, so that different parts never give the same bytes.

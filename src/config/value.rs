@@ -1,11 +1,11 @@
 //! Values of settings: checked against their types, and parsed from the text of a variable or flag.
 
-use std::fmt::Write as _;
-use toml::Value;
-use url::Url;
 use rhumb_llm::Thinking;
 use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
+use std::fmt::Write as _;
+use toml::Value;
+use url::Url;
 
 /// Checks a value from a file and converts it to the type of the setting, such as an integer to a float.
 ///

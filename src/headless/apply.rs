@@ -1,6 +1,5 @@
 //! `rhumb apply`: applies a model's reply to files, without the app.
 
-use std::io::IsTerminal as _;
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
@@ -13,13 +12,15 @@ use rhumb_llm::strip_thinking;
 use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, pending_writes};
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
+use std::io::IsTerminal as _;
 
 /// Applies the reply. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
 ///
 /// # Errors
 /// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
 pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
-    let format = format_choice(args.format.as_deref())?;
+    let format = args.format.as_deref().unwrap_or("auto").parse();
+    let format = format.map_err(|error| UserError::new(ErrorKind::Usage, error, ""))?;
     // The reasoning of a model is not part of its answer.
     let reply = strip_thinking(&read_input(&args.reply)?);
     let journal = journal(root);
@@ -52,10 +53,6 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
         Some(error) => Err(error),
         None => Ok(u8::from(done.rejected > 0 || outcomes.any(|outcome| outcome.status == Status::Refused))),
     }
-}
-
-fn format_choice(name: Option<&str>) -> Result<FormatChoice, UserError> {
-    name.unwrap_or("auto").parse().map_err(|error| UserError::new(ErrorKind::Usage, error, ""))
 }
 
 fn located(root: &Root, args: &ApplyArgs, reply: &str, format: FormatChoice) -> Proposal {
@@ -103,7 +100,6 @@ struct Done {
     failure: Option<UserError>,
 }
 
-/// Asks on a terminal, and writes.
 fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {
@@ -158,7 +154,7 @@ fn written(
 fn standing<'a>(root: &Root, orders: &'a [PendingWrite]) -> Vec<&'a str> {
     let stands = |order: &&PendingWrite| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
-        (Err(ReadError::NotFound { .. }), None) => true,
+        (Err(ReadError::NotFound(_)), None) => true,
         _ => false,
     };
     orders.iter().filter(stands).map(|order| &*order.path).collect()
@@ -200,7 +196,6 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::propose;
 
     const REPLY: &str = "a.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n\n\
                          b.py\n```\n<<<<<<< SEARCH\none\n=======\ntwo\n>>>>>>> REPLACE\n```\n";
@@ -212,8 +207,7 @@ mod tests {
             std::fs::write(dir.path().join(path), "one\n").unwrap();
         }
         let root = Root::at(dir.path()).unwrap();
-        let all = ["a.py".to_owned(), "b.py".to_owned()];
-        let mut proposal = propose(&root, &all, &[], &[REPLY.to_owned()], FormatChoice::Auto);
+        let mut proposal = propose_alone(&root, Some(&[]), REPLY, FormatChoice::Auto);
         assert_eq!(proposal.files.len(), 2, "{proposal:?}");
         let order = |path: &str, content: Option<&str>| PendingWrite {
             path: path.into(),

@@ -1,11 +1,11 @@
 //! The flags of the commands without the app. Their help texts are the manual.
 
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 /// Styles of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -311,6 +311,16 @@ pub struct AskArgs {
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,
+}
+
+impl From<AskArgs> for EditArgs {
+    fn from(args: AskArgs) -> Self {
+        let AskArgs { message, message_file, with_output, named, files, read, mode, codebase_more, show_prompt, json } =
+            args;
+        let mode = Some(mode.map_or(Mode::Ask, Mode::from));
+        let edit = Self { message, message_file, with_output, named, files, read, mode, ..Self::default() };
+        Self { codebase_more, show_prompt, json, plan_only: true, ..edit }
+    }
 }
 
 /// `--codebase-more`

@@ -1,14 +1,14 @@
 //! `rhumb config`: all settings with their values and origins.
 
-use rhumb_session::SettingKind;
-use std::fmt::Write as _;
-use serde_json::{Value, json};
 use super::{ConfigArgs, advise, complain, print, print_json};
 use crate::config::{Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
 use crate::error::{ErrorKind, UserError};
 use crate::tui::action::key_notes;
 use rhumb_llm::{Endpoint, redacted_url};
+use rhumb_session::SettingKind;
 use rhumb_workspace::Root;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// Prints the effective settings. Keys are shown by their source only, and no command is run.
 ///

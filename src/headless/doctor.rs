@@ -1,12 +1,13 @@
 //! `rhumb doctor`: checks what the program needs on this machine.
 
-use serde_json::json;
 use super::{DoctorArgs, print, print_json};
 use crate::config::Settings;
-use crate::error::{ErrorKind, UserError};
+use crate::error::UserError;
+use crate::headless::index::blocked;
 use crate::host::{Check, Health, KEYS, RequestEnv, checks_text, checkup, connect, server_check};
 use crate::tui::{self, action::key_notes};
 use rhumb_workspace::Root;
+use serde_json::json;
 
 /// Runs all checks and prints their results. The exit code is 1 if a check failed.
 ///
@@ -28,14 +29,11 @@ pub fn doctor(root: &Root, settings: Settings, args: &DoctorArgs) -> Result<u8, 
 }
 
 fn server(env: &RequestEnv) -> Result<Check, UserError> {
-    let line = match connect(env) {
-        Ok(line) => line,
+    match connect(env) {
+        Ok(line) => blocked(server_check(line.as_ref())),
         Err(error) => {
             let (name, text) = ("model server".to_owned(), format!("{error}."));
-            return Ok(Check { name, health: Health::Bad, text, hint: error.hint() });
+            Ok(Check { name, health: Health::Bad, text, hint: error.hint() })
         }
-    };
-    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
-    Ok(runtime.block_on(server_check(line.as_ref())))
+    }
 }

@@ -2,10 +2,10 @@
 //!
 //! Programs that run the command deserialize the same types, so a renamed field is a compile error and not a wrong number.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use rhumb_edit::{Outcome, Proposal, Status};
 use rhumb_llm::models::{Prices, Tokens};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What happened during a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

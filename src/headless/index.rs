@@ -1,8 +1,5 @@
 //! `rhumb index`: shows, builds and deletes the embeddings of a repository, and downloads models.
 
-use std::io::{BufRead as _, Write as _};
-use std::sync::Mutex;
-use serde_json::{Value, json};
 use super::args::{IndexArgs, IndexCommandArg};
 use super::report::is_yes;
 use super::survey::surveyed;
@@ -20,6 +17,9 @@ use rhumb_session::IndexEstimate;
 use rhumb_session::consent_text;
 use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, Write as _};
+use std::sync::Mutex;
 
 /// Runs a command of the index. The exit code is 1 if the user declined.
 ///
@@ -104,7 +104,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
 /// Whether texts may be sent to the embedder: always, by the flag, or after asking on the terminal.
 fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<bool, UserError> {
     let host = match may_send(settings, order.embedder, order.folder) {
-        Err(IndexError::NotAgreed { host }) => host,
+        Err(IndexError::NotAgreed(host)) => host,
         allowed => return allowed.map(|()| true).map_err(|error| failed(&error)),
     };
     let known: IndexEstimate = estimate(order, &IndexControl::default()).map_err(|error| failed(&error))?;
@@ -199,7 +199,6 @@ fn store_of(settings: &Settings, root: &Root) -> Result<crate::store::MapStore, 
     map_store(settings, root).ok_or_else(|| failed(&IndexError::NoHome))
 }
 
-/// Runs a future to completion.
 pub(super) fn blocked<T>(work: impl Future<Output = T>) -> Result<T, UserError> {
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;

@@ -1,15 +1,15 @@
-//! `rhumb man`: a man page for the program and one for each command, made from the definition of the command line.
+//! `rhumb man` and `rhumb completions`: a man page for the program and one for each command, and shell completions, made from the
+//! definition of the command line.
 
-use std::io;
-use std::path::Path;
+use super::{CompletionsArgs, ManArgs, complain, print};
+use crate::error::{ErrorKind, UserError};
+use crate::version::Build;
 use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use super::{ManArgs, complain, print};
-use crate::error::{ErrorKind, UserError};
-use crate::version::Build;
+use std::io;
+use std::path::Path;
 
-/// The meaning of exit codes.
 const EXIT_CODES: [(u8, &str); 6] = [
     (0, "Success."),
     (1, "Something was refused, rejected, not found, or still fails its checks."),
@@ -51,9 +51,7 @@ fn write(folder: &Path, pages: &[ManPage]) -> Result<(), UserError> {
     Ok(())
 }
 
-/// A man page.
 struct ManPage {
-    /// The file name.
     file: String,
     /// The content in roff.
     text: String,
@@ -66,7 +64,10 @@ fn pages(command: Command) -> io::Result<Vec<ManPage>> {
     command.build();
     let mut pages = Vec::new();
     add(&command, &mut pages)?;
-    pages.iter_mut().skip(1).for_each(|page| page.text += &section("SEE ALSO", see_also));
+    pages
+        .iter_mut()
+        .skip(1)
+        .for_each(|page| page.text += &section("SEE ALSO", |roff| _ = roff.text([bold("rhumb"), roman("(1)")])));
     if let Some(first) = pages.first_mut() {
         first.text += &section("EXIT STATUS", exit_codes);
         first.text += &section("FILES", files);
@@ -90,10 +91,6 @@ fn section(title: &str, fill: impl FnOnce(&mut Roff)) -> String {
     roff.render()
 }
 
-fn see_also(roff: &mut Roff) {
-    roff.text([bold("rhumb"), roman("(1)")]);
-}
-
 fn exit_codes(roff: &mut Roff) {
     for (code, meaning) in EXIT_CODES {
         roff.control("TP", []).text([bold(code.to_string())]).text([roman(meaning)]);
@@ -106,6 +103,19 @@ fn files(roff: &mut Roff) {
         roff.control("TP", []).text([bold(file)]).text([roman(what)]);
     }
     roff.control("PP", []).text([bold("rhumb config --path"), roman(" prints where they are on this machine.")]);
+}
+
+/// Prints the completions of `command` for a shell.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn completions(mut command: Command, args: &CompletionsArgs) -> Result<u8, UserError> {
+    let name = command.get_name().to_owned();
+    // Written to memory first, because the generator panics on a closed pipe.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut script);
+    print(&String::from_utf8_lossy(&script))?;
+    Ok(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `rhumb map`: prints the ranked repo map.
 
-use serde_json::{Value, json};
 use super::args::{FormatArg, MapArgs, StyleArg};
 use super::survey::surveyed;
 use super::{complain, path_under, print, print_json};
@@ -13,8 +12,8 @@ use rhumb_index::repo_map::{
 };
 use rhumb_tokens::LineCache;
 use rhumb_workspace::Root;
+use serde_json::{Value, json};
 
-/// The default budget of the map in tokens.
 const DEFAULT_TOKENS: usize = 4096;
 
 /// Prints the map. The exit code is 1 if it is empty.

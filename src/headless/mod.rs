@@ -2,7 +2,6 @@
 
 mod apply;
 mod args;
-mod completions;
 mod config;
 mod doctor;
 mod edit;
@@ -28,13 +27,13 @@ pub use args::{
     ApplyArgs, AskArgs, AskMode, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs, ManArgs,
     MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
 };
-pub use completions::completions;
 pub use config::{config, config_files};
 pub use doctor::doctor;
 use edit::error_kind;
-pub use edit::{EditOptions, Words, ask, edit, edit_with};
+pub use edit::{EditOptions, edit, edit_with};
 pub use index::index_command;
 pub use line_ui::{LineUiStart, run as run_line_ui};
+pub use man::completions;
 pub use man::man;
 pub use map::map;
 pub use models::models;

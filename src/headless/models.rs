@@ -1,19 +1,20 @@
 //! `rhumb models`: properties of models and their sources.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::time::Duration;
-use serde_json::{Value, json};
 use crate::clock::today;
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
+use crate::headless::index::blocked;
 use crate::headless::{complain, print, print_json, read_input};
 use crate::host::catalog;
 use crate::store::{model_lists, save_model_list};
 use rhumb_llm::models::{Caching, Catalog, ListKind, Model, ModelList, Source, ThinkingControl, parse_list};
 use rhumb_llm::{fetch_list, list_url, redacted_url};
 use rhumb_text::width;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 /// Maximum number of models for a query.
 const MAX_FOUND: usize = 50;
@@ -62,30 +63,16 @@ fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, UserError> {
         Some(from) => vec![ListKind::named(from).map_or_else(|| from.clone(), |kind| list_url(kind).to_owned())],
         None => DEFAULT_LISTS.map(|kind| list_url(kind).to_owned()).to_vec(),
     };
-    let mut errors = Vec::new();
-    for origin in &origins {
-        match read_list(origin).and_then(|list| store_list(&list, origin, args, cache)) {
-            Ok(()) => {}
-            Err(error) => errors.push(error),
-        }
-    }
-    if errors.len() == origins.len() {
-        // The last error is returned and reported by the caller. Usually it is the only one.
-        let last = errors.pop();
-        errors.iter().for_each(|error| complain(&error.to_string()));
-        return last.map_or(Ok(0), Err);
-    }
+    let store = |origin| read_list(origin).and_then(|list| store_list(&list, origin, args, cache)).err();
+    let mut errors: Vec<UserError> = origins.iter().filter_map(|origin| store(origin)).collect();
+    // If all failed, the last error is returned and reported by the caller. Usually it is the only one.
+    let last = if errors.len() == origins.len() { errors.pop() } else { None };
     errors.iter().for_each(|error| complain(&error.to_string()));
-    Ok(u8::from(!errors.is_empty()))
+    last.map_or(Ok(u8::from(!errors.is_empty())), Err)
 }
 
 fn is_address(origin: &str) -> bool {
     origin.starts_with("http://") || origin.starts_with("https://")
-}
-
-/// The source of a list, without private parts.
-fn public_origin(origin: &str) -> String {
-    if is_address(origin) { redacted_url(origin) } else { origin.to_owned() }
 }
 
 /// The kind of error of a malformed list: of the provider that sent it, or of the input.
@@ -93,18 +80,15 @@ fn error_kind_of(origin: &str) -> ErrorKind {
     if is_address(origin) { ErrorKind::Provider } else { ErrorKind::Usage }
 }
 
-/// Reads a list from an address or a file.
 fn read_list(origin: &str) -> Result<ModelList, UserError> {
     let text = if is_address(origin) { fetch(origin)? } else { read_input(Path::new(origin))? };
-    let shown = public_origin(origin);
+    let shown = if is_address(origin) { redacted_url(origin) } else { origin.to_owned() };
     parse_list(&text, &today(), &shown)
         .map_err(|error| UserError::new(error_kind_of(origin), format!("{shown} cannot be used: {error}"), ""))
 }
 
 fn fetch(url: &str) -> Result<String, UserError> {
-    let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(machine)?;
-    runtime.block_on(fetch_list(url, LIST_TIMEOUT)).map_err(|error| {
+    blocked(fetch_list(url, LIST_TIMEOUT))?.map_err(|error| {
         let hint = "earlier lists stay in use; --from takes another address, or a file";
         UserError::new(ErrorKind::Provider, format!("{}: {error}", redacted_url(url)), hint)
     })
@@ -134,7 +118,6 @@ fn store_list(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&
     Ok(())
 }
 
-/// The result of a query.
 struct Found<'a> {
     catalog: &'a Catalog,
     models: Vec<Model>,
@@ -210,7 +193,6 @@ fn unknown(model: &Model, nearest: &[String]) -> String {
     text
 }
 
-/// The models as a table.
 fn table(models: &[Model]) -> String {
     let head = ["model", "window", "output", "$/M in", "$/M out", "$/M cached", "can", "known from"].map(str::to_owned);
     let rows: Vec<[String; 8]> = std::iter::once(head).chain(models.iter().map(row)).collect();

@@ -1,8 +1,8 @@
 //! Converts file names of the command line to paths under the root.
 
+use rhumb_workspace::Root;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-use rhumb_workspace::Root;
 
 /// The path under the root, with `/`, for a typed name: relative to the current folder if it exists there, else relative to the
 /// root if it exists there, else relative to the current folder. `.` and `..` are resolved lexically. A name outside of the

@@ -196,7 +196,6 @@ fn as_context(
     passages
 }
 
-/// The passages as JSON.
 fn context_json(passages: &Passages, budget: usize) -> Value {
     let passage = |passage: &Passage| {
         json!({
@@ -220,7 +219,6 @@ fn context_json(passages: &Passages, budget: usize) -> Value {
     })
 }
 
-/// Why no passage was found.
 fn nothing_found(query: &str) -> &'static str {
     if question_words(query).is_empty() {
         "the query has only words that every text has: name something that the code may speak of"

@@ -1,16 +1,16 @@
 //! `rhumb sessions`: lists, exports and deletes the sessions of a repository.
 
-use rhumb_session::SessionLine;
-use std::path::Path;
-use serde_json::json;
 use super::args::{SessionsArgs, SessionsCommand};
 use super::{complain, print, print_exactly, print_json};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::store::sessions::{Found, SessionStore, SessionsError, sessions_folder};
+use rhumb_session::SessionLine;
 use rhumb_session::{ExportFormat, Exported, SavedSession, export};
 use rhumb_text::{sanitize, width};
 use rhumb_workspace::Root;
+use serde_json::json;
+use std::path::Path;
 
 /// Lists the sessions of a root, prints one, or deletes one. The exit code is 1 if none is found.
 ///
@@ -51,7 +51,6 @@ fn list(lines: &[SessionLine], as_json: bool) -> Result<u8, UserError> {
     Ok(u8::from(lines.is_empty()))
 }
 
-/// Width of a title in columns.
 const TITLE: usize = 70;
 
 fn row(line: &SessionLine) -> String {
@@ -74,7 +73,7 @@ fn write_out(mut store: SessionStore, word: &str, as_json: bool) -> Result<u8, U
             return Err(UserError::new(ErrorKind::Usage, message, "name one by its number"));
         }
     };
-    let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone { number }))?;
+    let stored = store.load(number).map_err(failed)?.ok_or_else(|| failed(SessionsError::Gone(number)))?;
     let session = SavedSession::from(stored);
     let format = if as_json { ExportFormat::Json } else { ExportFormat::Markdown };
     print_exactly(&export(&Exported::of(&session), format))?;
@@ -98,7 +97,7 @@ fn none(message: &str) -> UserError {
 }
 
 fn failed(error: SessionsError) -> UserError {
-    let kind = if matches!(error, SessionsError::Gone { .. }) { ErrorKind::Usage } else { ErrorKind::Machine };
+    let kind = if matches!(error, SessionsError::Gone(_)) { ErrorKind::Usage } else { ErrorKind::Machine };
     let hint = error.hint();
     UserError::new(kind, error, hint)
 }

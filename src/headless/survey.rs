@@ -1,10 +1,10 @@
 //! The survey of a command, with the map store.
 
-use std::sync::atomic::AtomicBool;
 use super::complain;
 use crate::host::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::MapStore;
 use rhumb_workspace::Root;
+use std::sync::atomic::AtomicBool;
 
 /// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and only
 /// make the survey slower.

@@ -1,10 +1,10 @@
 //! `rhumb trust`: shows, approves and revokes single values that settings files of a repository propose.
 
-use std::fmt::Write as _;
 use super::{TrustArgs, complain, print};
 use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};
 use rhumb_text::sanitize;
+use std::fmt::Write as _;
 
 /// Shows the values that wait for an approval, or does what the flags request. The exit code is 1 if a hash is unknown.
 ///

@@ -1,9 +1,9 @@
 //! `rhumb version`: the build of the program.
 
-use serde_json::json;
 use super::{VersionArgs, print, print_json};
 use crate::error::UserError;
 use crate::version::{self, Build, VERSION};
+use serde_json::json;
 
 /// Prints all properties of the build; `rhumb --version` prints one line.
 ///

@@ -1,13 +1,13 @@
 //! `/init`: proposes a first `AGENTS.md` from the files of a repository: its languages and layout, its build and test commands,
 //! and its configuration of formatters and linters. No request is sent and no command is run.
 
-use serde_json::Value;
 use super::Host;
 use super::verify::usual_test_command;
 use rhumb_session::{EffectKind, Failure, Level, LookupResponse, RequestSpec, Response};
 use rhumb_syntax::Language;
 use rhumb_text::count;
 use rhumb_workspace::{Root, path_is_taken};
+use serde_json::Value;
 
 const AGENTS_FILE: &str = "AGENTS.md";
 const MAX_LANGUAGES: usize = 6;
@@ -70,10 +70,7 @@ impl Host {
         }
         let Some(survey) = self.shared.survey.borrow().clone() else {
             let message = "The repository is still being read.".to_owned();
-            return LookupResponse::AgentsFile(Err(Failure {
-                message,
-                hint: "Try /init again when the map is shown.".into(),
-            }));
+            return LookupResponse::AgentsFile(Err(Failure::new(message, "Try /init again when the map is shown.")));
         };
         let paths: Vec<&str> = survey.files.iter().map(|file| file.path.as_str()).collect();
         let map = self.compose(spec, false, None).map;
@@ -130,24 +127,19 @@ fn folders(paths: &[&str], ranked: &[&str]) -> Vec<Folder> {
     folders
 }
 
-/// A top-level folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folder {
     name: String,
-    /// Number of files in it.
     files: usize,
     /// Its best-ranked files.
     named: Vec<String>,
 }
 
-/// Facts about a repository.
 #[derive(Debug, Clone, Default)]
 struct Facts {
-    /// Languages, with their number of files.
     languages: Vec<(String, usize)>,
     folders: Vec<Folder>,
     commands: Vec<FoundCommand>,
-    /// Files with conventions, and their subject.
     conventions: Vec<(String, String)>,
 }
 
@@ -195,7 +187,6 @@ struct FoundCommand {
     /// `Build`, `Test`, `Lint`, `Format` or `Check types`.
     purpose: &'static str,
     line: String,
-    /// The file from which it was inferred.
     source: String,
 }
 
@@ -281,7 +272,6 @@ fn purpose_of(name: &str) -> Option<&'static str> {
     PURPOSES.iter().find(|(_, names)| names.contains(&name)).map(|(purpose, _)| *purpose)
 }
 
-/// The scripts of a `package.json`.
 fn package_scripts(text: &str, is_there: &dyn Fn(&str) -> bool) -> Vec<FoundCommand> {
     let package: Option<Value> = serde_json::from_str(text).ok();
     let scripts = package.as_ref().and_then(|package| package.get("scripts")?.as_object());

@@ -1,16 +1,15 @@
 //! Summarises long histories with the weak model, or the main model without one.
 
-use std::sync::Arc;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use super::connect::unknown_note;
 use super::{Host, ModelClient, RequestEnv, connect_model};
-use rhumb_llm::Message;
-use rhumb_llm::models::{Dollars, Tokens, estimate};
-use rhumb_llm::{Finish, LlmError, Request, StreamEvent, Usage};
+use rhumb_llm::models::{Dollars, Tokens};
+use rhumb_llm::{Finish, LlmError, Message, Request, StreamEvent, Usage};
 use rhumb_session::context::{SummaryInputs, SummaryPlan, history_tokens, summary};
 use rhumb_session::{AskEvent, Failure, Response, Spent, Summarized};
 use rhumb_tokens::TokenCounter;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Expected maximum size of a summary in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 2_048;
@@ -18,7 +17,6 @@ const EXPECTED_OUTPUT: u64 = 2_048;
 /// `/compact` reduces a history to one part in this many of its tokens.
 const COMPACTED_SHARE: usize = 4;
 
-/// How a history is to be summarised.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SummaryRequest {
     /// Maximum size of the result in tokens.
@@ -53,8 +51,7 @@ impl Host {
         cancel: &CancellationToken,
     ) -> Result<Summarized, Failure> {
         let SummaryRequest { limit, allowance, chosen, compact } = request;
-        let failure =
-            |message: &str| Failure { message: message.to_owned(), hint: "/clear starts without history.".into() };
+        let failure = |message: &str| Failure::new(message, "/clear starts without history.");
         let Some(main) = self.client() else { return Err(failure("no model is connected.")) };
         let (host, chosen) = (self.clone(), chosen.clone());
         let weak = tokio::task::spawn_blocking(move || weak_client(&host.shared.env, chosen.as_deref(), &main)).await;
@@ -93,18 +90,13 @@ impl Host {
     ) -> Result<Vec<String>, Failure> {
         let mut summaries = Vec::new();
         for messages in plan.requests() {
-            let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-            let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
-            if left.zip(cost).is_some_and(|(left, cost)| cost > left) {
-                let message = "it would exceed the spending cap.".into();
-                return Err(Failure { message, hint: "Raise spending_cap in rhumb.toml.".into() });
+            let request = client.request(messages.clone(), counter);
+            if client.exceeds(*left, &request, EXPECTED_OUTPUT) {
+                return Err(Failure::new("it would exceed the spending cap.", "Raise spending_cap in rhumb.toml."));
             }
-            let request =
-                Request { model: client.model.clone(), messages: messages.clone(), tokens, ..Request::default() };
             let (text, spent) = answer(client, request, cancel).await;
             if let Some(spent) = spent {
-                let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
-                *left = left.map(|left| left.over(paid));
+                client.pay(left, &spent);
                 self.respond(Response::Asked { turn: 0, event: AskEvent::Spent(spent) }).await;
             }
             summaries.push(text.map_err(|error| Failure::from(&error))?);
@@ -159,7 +151,7 @@ pub(super) async fn answer(
         // An incomplete answer must not be used as a complete one.
         Ok(completion) => {
             let cause = completion.finish.incomplete_reason().unwrap_or_default();
-            Err(LlmError::Interrupted { cause })
+            Err(LlmError::Interrupted(cause))
         }
         Err(error) => Err(error),
     };

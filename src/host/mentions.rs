@@ -1,7 +1,6 @@
 //! Resolves the mentions of a message (`@name`): files and folders are added to the chat; definitions, pages and the uncommitted
 //! diff are attached as texts. Also counts the tokens of files.
 
-use std::sync::Arc;
 use super::{Host, RequestEnv, Survey, caught, shared_output};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_session::context::{AtTarget, at_target, fence_for};
@@ -10,6 +9,7 @@ use rhumb_text::sanitize::visible_line;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::git::Repo;
 use rhumb_workspace::{Root, is_secret_name};
+use std::sync::Arc;
 
 /// A folder or an attached text may use one part in this many of the model's window.
 const WINDOW_SHARE: usize = 4;
@@ -131,13 +131,10 @@ impl MentionLookup<'_> {
             added += 1;
         }
         if added < new.len() {
-            found.notes.push(Failure {
-                message: format!(
+            found.notes.push(Failure::new(format!(
                     "Only {added} of {} files of {folder}/ were added: a folder may use {limit} tokens, a quarter of the window.",
                     new.len()
-                ),
-                hint: "Name a smaller folder or single files. /add has no such limit.".into(),
-            });
+                ), "Name a smaller folder or single files. /add has no such limit."));
         }
     }
 
@@ -171,9 +168,7 @@ impl MentionLookup<'_> {
         let note = |message: &str, hint: &str| Failure { message: message.into(), hint: hint.into() };
         let diff = match Repo::open(root.path()) {
             Ok(Some(repo)) => repo.uncommitted_diff(&is_wanted),
-            Ok(None) => {
-                return found.notes.push(note("@diff needs a git repository.", "git init creates one."));
-            }
+            Ok(None) => return found.notes.push(note("@diff needs a git repository.", "git init creates one.")),
             Err(error) => Err(error),
         };
         match diff {

@@ -47,12 +47,11 @@ pub use history_summary::weak_client;
 pub use lookup::doctor::{Check, Health, KEYS, checks_text, checkup, server_check};
 pub use mentions::MentionLookup;
 pub use persistence::map_store;
-pub use propose::{propose, propose_alone};
+pub use propose::propose_alone;
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
-pub use verify::output::{SharedOutput, shared_output};
-pub use verify::processes::output_budget;
+pub use verify::processes::{SharedOutput, output_budget, shared_output};
 pub use verify::{CheckContext, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
 
@@ -85,7 +84,6 @@ pub struct Host {
 }
 
 struct Shared {
-    /// The number of effects so far.
     effects: AtomicU64,
     /// For work without an effect.
     background: Responder,
@@ -99,9 +97,7 @@ struct Shared {
     measuring: Mutex<()>,
     survey_state: SurveyState,
     map_cache: MapCache,
-    /// Cancels the current turn.
     turn: Mutex<CancellationToken>,
-    /// Cancels the running summary of the history.
     summary_cancel: Mutex<CancellationToken>,
     /// Whether saved files are searched for comments to the model.
     comments: AtomicBool,
@@ -125,10 +121,8 @@ struct Newest {
     search: AtomicU64,
 }
 
-/// The state of the surveys of the repository.
 #[derive(Default)]
 struct SurveyState {
-    /// Cancels the running survey.
     cancel: Mutex<Arc<AtomicBool>>,
     /// Whether the user stopped the first survey early.
     stop_reading: AtomicBool,
@@ -369,11 +363,6 @@ impl Host {
         Arc::clone(&self.shared.counter.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether a model is connected and has its key.
-    pub fn is_ready(&self) -> bool {
-        self.client().is_some_and(|client| client.provider.ready().is_ok())
-    }
-
     fn client(&self) -> Option<ModelClient> {
         self.shared.client.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -432,6 +421,13 @@ impl Host {
     }
 }
 
+/// Runs `work` on a thread that may block.
+async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(move || caught(work)).await;
+    // Fails only when the program ends.
+    done.unwrap_or_else(|error| Err(Failure::new(format!("{error}."), "")))
+}
+
 /// Runs `work`. A panic in it is a bug of the program; it becomes a failure, and the program continues.
 fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|cause| {
@@ -472,13 +468,10 @@ pub fn unsendable(view: &ContextView) -> Option<Failure> {
     if ways.is_empty() {
         ways.push("shorten the message, or /clear the history".to_owned());
     }
-    Some(Failure {
-        message: format!(
-            "Not sent: the request has {} tokens, {} more than the model takes.",
-            prompt.tokens, oversized.excess
-        ),
-        hint: format!("{}.", sentence(&ways.join(", or "))),
-    })
+    Some(Failure::new(
+        format!("Not sent: the request has {} tokens, {} more than the model takes.", prompt.tokens, oversized.excess),
+        format!("{}.", sentence(&ways.join(", or "))),
+    ))
 }
 
 /// The text with a capital at its beginning.

@@ -1,8 +1,8 @@
 //! `notify_cmd`: a command of the user that runs when the app needs their attention.
 
-use std::process::{Command, Stdio};
 use super::Host;
 use rhumb_session::{EffectKind, Failure, Response};
+use std::process::{Command, Stdio};
 
 /// The variable that carries the text.
 const VARIABLE: &str = "RHUMB_MESSAGE";
@@ -33,7 +33,8 @@ fn run(line: &str, text: &str) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{program} ended with {status}")) }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -1,10 +1,6 @@
 //! Saves and loads sessions on a separate thread, so that a slow disk delays no frame. The thread performs effects in order, so
 //! that a read sees everything that was saved before it. Also exports sessions and reads files of commands.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use tokio::sync::oneshot;
 use super::responses::Responder;
 use super::{Host, Shared, caught, lock};
 use crate::clock;
@@ -18,6 +14,10 @@ use rhumb_session::{
     UnfinishedWork, UnsavedChanges, last_messages,
 };
 use rhumb_workspace::{FileWrite, Root, git};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::oneshot;
 
 /// How often a change is tried while other processes lock the database. Each attempt waits for seconds.
 const MAX_ATTEMPTS: usize = 3;
@@ -123,9 +123,7 @@ impl Host {
     fn read_commands(&self, path: String) -> Response {
         let cause = match rhumb_workspace::read(&self.shared.root, &path) {
             Ok(snapshot) if snapshot.text.len() > MAX_COMMANDS_BYTES => "it is larger than 256 KiB".to_owned(),
-            Ok(snapshot) => {
-                return persisted(PersistenceResponse::Commands { path, text: snapshot.text.to_string() });
-            }
+            Ok(snapshot) => return persisted(PersistenceResponse::Commands { path, text: snapshot.text.to_string() }),
             Err(error) => error.to_string(),
         };
         let message = format!("{path} was not loaded: {}.", cause.trim_end_matches('.'));
@@ -141,14 +139,11 @@ fn failed(failure: Failure) -> Response {
     persisted(PersistenceResponse::Failed(failure))
 }
 
-/// A session that this process has open, with its lock.
 type OpenSession = (i64, Live);
 
-/// The state of the session thread.
 struct SessionWriter {
     /// Weak, because the host owns the channel of this thread: with a strong reference, neither would ever be dropped.
     shared: Weak<Shared>,
-    /// The responder of the current effect.
     responder: Responder,
     root: Root,
     /// The state folder; `None` if sessions are not saved.
@@ -331,7 +326,7 @@ impl SessionWriter {
                     Err(error) => return self.turn_off(Some(not_saved(&error))),
                 },
                 // Another process deleted the session. The session in memory is saved as a new one.
-                Err(SessionsError::Gone { .. }) => {
+                Err(SessionsError::Gone(_)) => {
                     self.current = None;
                     return self.respond(PersistenceResponse::Deleted);
                 }
@@ -362,7 +357,6 @@ impl SessionWriter {
         self.store()?.change(number, &stored, &inputs)
     }
 
-    /// All sessions but the current one.
     fn other_sessions(&mut self) -> Result<Vec<SessionLine>, Failure> {
         let current = self.current_number();
         let mut lines = self.ready()?.list("").map_err(|error| failure(&error))?;
@@ -392,7 +386,7 @@ impl SessionWriter {
         let store = self.ready()?;
         let live = if fork { None } else { store.hold(number).map_err(|error| failure(&error))? };
         let stored = store.load(number).map_err(|error| failure(&error))?;
-        let Some(stored) = stored else { return Err(failure(&SessionsError::Gone { number })) };
+        let Some(stored) = stored else { return Err(failure(&SessionsError::Gone(number))) };
         let mut session = SavedSession::from(stored);
         if live.is_none() && !fork {
             let title = session.title().to_owned();

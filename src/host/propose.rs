@@ -1,10 +1,10 @@
 //! Turns a reply into a proposal: parses the edits and locates them in the current files.
 
-use std::cell::OnceCell;
-use std::sync::atomic::AtomicBool;
 use rhumb_edit::{Files, Flag, FormatChoice, ParsedReply, PendingChanges, Proposal};
 use rhumb_session::ChatFile;
 use rhumb_workspace::{ReadError, Root};
+use std::cell::OnceCell;
+use std::sync::atomic::AtomicBool;
 
 /// The files of a root, as [`rhumb_edit`] needs them.
 struct DiskFile<'a> {
@@ -49,7 +49,7 @@ impl Files for DiskFile<'_> {
     fn read(&self, path: &str) -> Result<Option<String>, rhumb_edit::ReadError> {
         match rhumb_workspace::read(self.root, path) {
             Ok(snapshot) => Ok(Some(snapshot.text.to_string())),
-            Err(ReadError::NotFound { .. }) => Ok(None),
+            Err(ReadError::NotFound(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -86,15 +86,8 @@ impl Files for DiskFile<'_> {
     }
 }
 
-/// The proposal of the replies to one request, oldest first. `paths` are all files of the root, sorted.
-pub fn propose(root: &Root, paths: &[String], chat: &[ChatFile], replies: &[String], format: FormatChoice) -> Proposal {
-    let files = DiskFile { root, listing: FileListing::Given(paths), chat: Some(chat) };
-    let parsed: Vec<_> = replies.iter().map(|reply| rhumb_edit::parse(reply, format)).collect();
-    proposed(&files, &PendingChanges::default(), &parsed)
-}
-
-/// As [`propose`], on top of the pending changes from replies to other requests. Each reply has its number among the answers of
-/// the session; `None` for other replies.
+/// The proposal of the replies to one request, oldest first, on top of the pending changes from replies to other requests. `paths` are
+/// all files of the root, sorted. Each reply has its number among the answers of the session; `None` for other replies.
 pub(super) fn propose_upon(
     pending: &PendingChanges,
     root: &Root,
@@ -110,7 +103,7 @@ pub(super) fn propose_upon(
     proposed(&files, pending, &replies.iter().map(parsed).collect::<Vec<_>>())
 }
 
-/// As [`propose`], for one reply without a session. The files of the root are listed only if the names in the reply need it.
+/// The proposal of one reply without a session. The files of the root are listed only if the names in the reply need it.
 /// Without `chat`, all files count as files of the chat.
 pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format: FormatChoice) -> Proposal {
     let listing = FileListing::Lazy(OnceCell::new());
@@ -154,7 +147,7 @@ mod tests {
 
     fn proposal_for(root: &Root, name: &str) -> Proposal {
         let reply = format!("{name}\n{BLOCK}");
-        propose(root, &["src/a.py".to_owned()], &[], &[reply], FormatChoice::Auto)
+        propose_upon(&PendingChanges::default(), root, &["src/a.py".to_owned()], &[], &[(None, reply)])
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Sends responses to a front end. Each belongs to the effect that it answers.
 
+use rhumb_session::{RequestId, Response};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;
-use rhumb_session::{RequestId, Response};
 
 /// A message of a host to a front end.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Ends a front end cleanly: a write that has begun is finished, everything is saved, and running commands are stopped.
 
-use std::time::Duration;
-use tokio::sync::mpsc;
 use super::{Host, HostMessage};
 use rhumb_session::{Effect, GitEffect, Response, Session};
+use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// How long the exit waits for a write that has begun. Writing thousands of files takes seconds, but a hanging disk
 /// must not block the terminal.

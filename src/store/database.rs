@@ -1,16 +1,15 @@
 //! The databases of the store: opening with a check for damage, private files, and transactions. A damaged database is moved aside
 //! and replaced by a new one.
 
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 /// How long to wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The suffixes of the files of a SQLite database.
 const FILE_SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
 
 /// An error of a database.
@@ -67,9 +66,7 @@ fn unusable((path, source): (PathBuf, io::Error)) -> DatabaseError {
     DatabaseError::Folder { path, source }
 }
 
-/// A kind of database.
 pub(super) struct Schema {
-    /// The name of the file.
     pub(super) file_name: &'static str,
     /// The name of the lock file for opening and deleting.
     pub(super) lock_name: &'static str,
@@ -105,7 +102,6 @@ impl Schema {
         Ok(true)
     }
 
-    /// The size of the database in `folder`, in bytes.
     pub(super) fn size(&self, folder: &Path) -> u64 {
         self.files(folder).iter().map(|path| fs::metadata(path).map_or(0, |meta| meta.len())).sum()
     }
@@ -136,7 +132,6 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// An open database.
 #[derive(Debug)]
 pub(super) struct Database {
     pub(super) path: PathBuf,

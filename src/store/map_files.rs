@@ -1,13 +1,13 @@
 //! The files of a map store: segments of the index with the keys of their contents; trees, which map the files of a root to records;
 //! token counts of lines in maps; and the commit history.
 
-use std::path::Path;
-use std::sync::Arc;
-use xxhash_rust::xxh3::xxh3_64;
 use super::StoreError;
 use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
 use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};
 use rhumb_tokens::LineCount;
+use std::path::Path;
+use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_64;
 
 const SEGMENT_KIND: u32 = 1;
 /// The sections of a segment file.
@@ -44,7 +44,6 @@ impl StoredSegment {
         xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
     }
 
-    /// Writes the segment to `path`.
     pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
         let (keys, segment) = (key_words(&self.keys), &self.segment);
         let words = |words| bytemuck::cast_slice::<u32, u8>(words);
@@ -69,7 +68,6 @@ impl StoredSegment {
         })
     }
 
-    /// Whether its terms are loaded.
     pub(super) fn is_whole(&self) -> bool {
         self.segment.has_terms() || self.spare_terms.is_some()
     }
@@ -143,7 +141,6 @@ impl Tree {
 
 const COUNTS_KIND: u32 = 3;
 
-/// Writes token counts of lines in maps to `path`.
 pub(super) fn write_counts(path: &Path, lines: &[LineCount]) -> Result<(), StoreError> {
     let row = |line: &LineCount| {
         let [low, high] = halves(line.hash);

@@ -1,16 +1,16 @@
 //! The store of the repo map of one repository.
 
+use super::StoreError;
+use super::database::make_folder;
+use super::map_files::{KnownFile, StoredSegment, Tree, read_counts, read_history, write_counts, write_history};
+use rhumb_index::repo_map::History;
+use rhumb_tokens::LineCount;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
-use super::StoreError;
-use super::database::make_folder;
-use super::map_files::{KnownFile, StoredSegment, Tree, read_counts, read_history, write_counts, write_history};
-use rhumb_index::repo_map::History;
-use rhumb_tokens::LineCount;
 
 /// Age at which an unreferenced segment is removed. Another process may be about to reference a newer one.
 const MAX_SEGMENT_AGE: Duration = Duration::from_secs(3_600);

@@ -4,31 +4,26 @@
 //! and for each root a tree, which maps files to records; token counts of lines and the commit history (all in `map_files`);
 //! and the vectors of texts ([`vectors`]), a database. Files other than databases are
 //! replaced atomically and have a checksum: a damaged or foreign file counts as missing, and its content is made again. Fetched
-//! model lists (`model_lists`) are next to these folders. The state folder has calibrations of token counts
-//! (`calibration_file`), the layout (`layout_file`), long outputs (`outputs`) and sessions ([`sessions`]), which cannot be made
-//! again.
+//! model lists are next to these folders. The state folder has calibrations of token counts and the layout (all in `state_files`),
+//! long outputs (`outputs`) and sessions ([`sessions`]), which cannot be made again.
 
-mod calibration_file;
 mod database;
-mod layout_file;
 mod map_files;
 mod map_store;
-mod model_lists;
 mod outputs;
 mod sealed;
 pub mod sessions;
+mod state_files;
 pub mod vectors;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-pub use calibration_file::CalibrationFile;
 pub use database::DatabaseError;
-pub use layout_file::{ChosenLayout, LayoutFile, SavedLayout};
 pub use map_files::{ContentKey, KnownFile, StoredSegment, Tree};
 pub use map_store::{Loaded, MapStore};
-pub use model_lists::{model_lists, save_model_list};
 pub use outputs::{output_file, save_output};
+pub use state_files::{CalibrationFile, ChosenLayout, LayoutFile, SavedLayout, model_lists, save_model_list};
 
 /// An error of the store. Each only costs time.
 #[derive(Debug, thiserror::Error)]

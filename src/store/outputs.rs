@@ -1,11 +1,11 @@
 //! Long outputs, stored completely: requests contain excerpts, and the whole can be opened.
 
+use super::StoreError;
+use super::database::make_folder;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use super::StoreError;
-use super::database::make_folder;
 
 /// Maximum number of outputs; the oldest are deleted first.
 const MAX_OUTPUTS: usize = 100;

@@ -8,7 +8,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The magic number of a file. With another byte order it reads as another number.
 const MAGIC: [u32; 2] = [0x7268_756d, 0x6220_0001];
-/// Maximum number of sections.
 pub(super) const MAX_SECTIONS: usize = 4;
 /// The words of the header: magic, kind, length in bytes and checksum of each section, both in halves, and the checksum of the
 /// header.

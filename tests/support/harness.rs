@@ -148,7 +148,7 @@ impl Harness {
     /// Ends the stream of the running turn with this error.
     pub fn fail(&mut self, cause: &str) -> &mut Self {
         let turn = self.turn();
-        let error = AskError::Provider(LlmError::Interrupted { cause: cause.into() });
+        let error = AskError::Provider(LlmError::Interrupted(cause.into()));
         self.report(Response::Ended { turn, result: Err(error) })
     }
 

@@ -1,20 +1,16 @@
 //! Reads the response to a request: a stream of events, a single JSON value, or something unexpected.
 
-use std::time::Duration;
-use serde_json::Value;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
 use super::classify::{Refusal, classify};
-use super::error::LlmError;
 use super::format::{Chunk, Format};
 use super::framing::repair_surrogates;
 use super::framing::{Frames, Framing, TooLong};
-use super::http::Timeouts;
-use super::provider::Request;
-use super::provider::{Completion, Finish, StreamEvent, Usage};
 use super::sanitize::KeyMask;
 use super::thinking::{Segment, ThinkingFilter};
-use crate::Role;
+use crate::{Completion, Finish, LlmError, Request, Role, StreamEvent, Timeouts, Usage};
+use serde_json::Value;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 
 /// Maximum size in bytes of one event of a stream, or of a response that consists of one JSON value.
 const MAX_EVENT_BYTES: usize = if cfg!(test) { 256 * 1024 } else { 8 * 1024 * 1024 };
@@ -37,7 +33,6 @@ const MAX_SNIPPET_BYTES: usize = 256;
 /// How long to wait for token counts after the finish reason.
 const TRAILER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where an answer comes from.
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerSource<'a> {
     pub(crate) format: &'static dyn Format,
@@ -47,13 +42,11 @@ pub(crate) struct AnswerSource<'a> {
     pub(crate) timeouts: Timeouts,
 }
 
-/// Reads one answer and forwards it.
 pub(crate) struct AnswerReader<'a> {
     origin: AnswerSource<'a>,
     events: &'a mpsc::Sender<StreamEvent>,
     /// Something of the answer was forwarded, so the request must not be repeated.
     pub(crate) started: bool,
-    /// Text was forwarded.
     has_text: bool,
     /// Size of text and thinking so far in bytes.
     length: usize,
@@ -129,7 +122,7 @@ impl<'a> AnswerReader<'a> {
             };
             total = total.saturating_add(bytes.len());
             if total > MAX_STREAM_BYTES {
-                return Err(LlmError::TooMuch { limit: MAX_STREAM_BYTES });
+                return Err(LlmError::TooMuch(MAX_STREAM_BYTES));
             }
             let before = self.beginning.len();
             if self.is_one_piece(&bytes) {
@@ -146,7 +139,7 @@ impl<'a> AnswerReader<'a> {
                 // Comments and empty events do not extend the deadline.
                 deadline = Instant::now() + self.idle_timeout();
             }
-            fed.map_err(|TooLong { limit }| LlmError::TooMuch { limit })?;
+            fed.map_err(|TooLong { limit }| LlmError::TooMuch(limit))?;
         }
         Ok(())
     }
@@ -163,9 +156,9 @@ impl<'a> AnswerReader<'a> {
     ) -> Result<Option<Vec<u8>>, LlmError> {
         let trouble = match timeout_at(deadline, response.chunk()).await {
             Ok(Ok(bytes)) => return Ok(bytes.map(Vec::from)),
-            Ok(Err(error)) => LlmError::Interrupted { cause: cause(&error, self.origin.mask) },
-            Err(_) if self.beginning.is_empty() => LlmError::Idle { seconds: seconds(self.origin.timeouts.first_byte) },
-            Err(_) => LlmError::Idle { seconds: seconds(self.origin.timeouts.idle) },
+            Ok(Err(error)) => LlmError::Interrupted(cause(&error, self.origin.mask)),
+            Err(_) if self.beginning.is_empty() => LlmError::Idle(seconds(self.origin.timeouts.first_byte)),
+            Err(_) => LlmError::Idle(seconds(self.origin.timeouts.idle)),
         };
         if self.finish.is_some() { Ok(None) } else { Err(trouble) }
     }
@@ -199,7 +192,7 @@ impl<'a> AnswerReader<'a> {
             Ok(Value::Array(pieces)) => pieces,
             Ok(value) => vec![value],
             Err(error) if error.is_eof() => {
-                return Err(LlmError::Interrupted { cause: "the answer ended in the middle".into() });
+                return Err(LlmError::Interrupted("the answer ended in the middle".into()));
             }
             Err(_) => return Err(self.not_an_api(&text)),
         };
@@ -217,7 +210,7 @@ impl<'a> AnswerReader<'a> {
         let mut deadline = Instant::now() + idle;
         loop {
             if body.len() > MAX_EVENT_BYTES {
-                return Err(LlmError::TooMuch { limit: MAX_EVENT_BYTES });
+                return Err(LlmError::TooMuch(MAX_EVENT_BYTES));
             }
             match timeout_at(deadline.min(latest), response.chunk()).await {
                 Ok(Ok(Some(bytes))) => {
@@ -227,8 +220,8 @@ impl<'a> AnswerReader<'a> {
                     body.extend_from_slice(&bytes);
                 }
                 Ok(Ok(None)) => return Ok(body),
-                Ok(Err(error)) => return Err(LlmError::Interrupted { cause: cause(&error, self.origin.mask) }),
-                Err(_) => return Err(LlmError::Idle { seconds: seconds(idle) }),
+                Ok(Err(error)) => return Err(LlmError::Interrupted(cause(&error, self.origin.mask))),
+                Err(_) => return Err(LlmError::Idle(seconds(idle))),
             }
         }
     }
@@ -259,12 +252,11 @@ impl<'a> AnswerReader<'a> {
         match self.parsed(data) {
             Ok(value) => self.take_json(&value).await,
             Err(_) if self.finish.is_some() => Ok(()),
-            Err(error) if last && error.is_eof() => {
-                Err(LlmError::Interrupted { cause: "the answer ended in the middle".into() })
-            }
-            Err(_) if self.recognised => Err(LlmError::Interrupted {
-                cause: format!("a piece of the answer is broken: {}", self.origin.mask.sanitize(data)),
-            }),
+            Err(error) if last && error.is_eof() => Err(LlmError::Interrupted("the answer ended in the middle".into())),
+            Err(_) if self.recognised => Err(LlmError::Interrupted(format!(
+                "a piece of the answer is broken: {}",
+                self.origin.mask.sanitize(data)
+            ))),
             Err(_) => Err(self.not_an_api(data)),
         }
     }
@@ -274,9 +266,7 @@ impl<'a> AnswerReader<'a> {
             // An error after the finish reason does not affect the answer.
             return if self.finish.is_some() { Ok(()) } else { Err(self.refused(&failure.to_string())) };
         }
-        let Some(mut chunk) = self.origin.format.chunk(value) else {
-            return Ok(());
-        };
+        let Some(mut chunk) = self.origin.format.chunk(value) else { return Ok(()) };
         self.recognised = true;
         if chunk.whole {
             self.drop_what_came_in_pieces(&mut chunk);
@@ -284,7 +274,7 @@ impl<'a> AnswerReader<'a> {
         self.said |= chunk.finish.is_some() || chunk.last || !(chunk.text.is_empty() && chunk.reasoning.is_empty());
         self.length = self.length.saturating_add(chunk.text.len() + chunk.reasoning.len());
         if self.length > MAX_TEXT_BYTES {
-            return Err(LlmError::TooMuch { limit: MAX_TEXT_BYTES });
+            return Err(LlmError::TooMuch(MAX_TEXT_BYTES));
         }
         if !chunk.reasoning.is_empty() {
             self.has_reasoning = true;
@@ -365,13 +355,13 @@ impl<'a> AnswerReader<'a> {
             return Ok(Completion { finish, usage: self.usage });
         }
         if self.done {
-            return Err(LlmError::Interrupted { cause: "the server gave no finish reason that rhumb can read".into() });
+            return Err(LlmError::Interrupted("the server gave no finish reason that rhumb can read".into()));
         }
         if self.beginning.is_empty() {
-            return Err(LlmError::Interrupted { cause: "the answer is empty".into() });
+            return Err(LlmError::Interrupted("the answer is empty".into()));
         }
         if self.recognised || (!self.saw_piece && begins_like_a_stream(&self.beginning)) {
-            return Err(LlmError::Interrupted { cause: "the stream ended without its end marker".into() });
+            return Err(LlmError::Interrupted("the stream ended without its end marker".into()));
         }
         Err(self.not_an_api(&String::from_utf8_lossy(&self.beginning)))
     }

@@ -1,10 +1,10 @@
 //! Classifies error responses of all kinds of servers into a few kinds of errors.
 
-use std::time::Duration;
-use serde_json::Value;
 use super::error::LlmError;
 use super::retry::pause;
 use super::sanitize::KeyMask;
+use serde_json::Value;
+use std::time::Duration;
 
 /// Phrases that indicate that a request exceeds the context window, in lower case, from the error messages of
 /// different servers.
@@ -52,10 +52,10 @@ pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     match status {
         413 => overflow(message, &said, words.sizes),
         400 | 422 | 500 if says(OVERFLOW_PHRASES) => overflow(message, &said, words.sizes),
-        402 => LlmError::Quota { message },
-        400 | 429 if says(&["insufficient_quota", "perday", "credit balance"]) => LlmError::Quota { message },
+        402 => LlmError::Quota(message),
+        400 | 429 if says(&["insufficient_quota", "perday", "credit balance"]) => LlmError::Quota(message),
         429 => LlmError::RateLimited { retry_after, message },
-        407 => LlmError::Proxy { message },
+        407 => LlmError::Proxy(message),
         401 | 403 => LlmError::Auth { status, message },
         400 if says(&["api_key_invalid", "api key not valid"]) => LlmError::Auth { status, message },
         404 => LlmError::NotFound { url, message },
@@ -192,9 +192,7 @@ pub(crate) fn numbers(text: &str) -> Vec<Number> {
 pub(crate) fn sent_and_limit(text: &str) -> (Option<usize>, Option<usize>) {
     let text = text.to_lowercase();
     let numbers = numbers(&text);
-    let Some(at) = limit_among(&text, &numbers) else {
-        return (None, None);
-    };
+    let Some(at) = limit_among(&text, &numbers) else { return (None, None) };
     let limit = numbers.get(at).map(|number| number.value).filter(|limit| *limit > 0);
     let others = || numbers.iter().map(|number| number.value).filter(|value| Some(*value) != limit);
     let exceeds = |sent: &usize| limit.is_some_and(|limit| *sent > limit);

@@ -1,16 +1,15 @@
 //! Which models are available: servers on this machine, the model list of a server, and public model lists.
 
-use std::time::Duration;
-use futures::future::join_all;
-use serde_json::Value;
-use tokio::time::timeout;
-use url::Url;
 use super::answer::{cause, seconds};
-use super::endpoint::redacted_url;
-use super::error::LlmError;
 use super::http::client;
 use super::sanitize::{KeyMask, sanitize};
 use crate::models::{Api, ListKind};
+use crate::{LlmError, redacted_url};
+use futures::future::join_all;
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
 
 /// Well-known local servers and their default ports.
 pub const KNOWN_SERVERS: &[(&str, u16)] =
@@ -46,9 +45,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
 /// Returns the servers that answer on these ports of this machine. They are queried in parallel, for at most 700 ms.
 pub async fn local_servers_at(servers: &[(&str, u16)]) -> Vec<LocalServer> {
     let here = Url::parse("http://127.0.0.1").ok();
-    let Some(client) = here.and_then(|here| client(LOCAL_TIMEOUT, &here).ok()) else {
-        return Vec::new();
-    };
+    let Some(client) = here.and_then(|here| client(LOCAL_TIMEOUT, &here).ok()) else { return Vec::new() };
     let asked = servers.iter().map(|&(name, port)| {
         let client = client.clone();
         async move { timeout(LOCAL_TIMEOUT, ask(&client, name, port)).await.ok().flatten() }
@@ -83,7 +80,6 @@ fn read_models(list: &Value) -> Option<(Option<&'static str>, Vec<String>)> {
     Some((owners.filter_map(signed).next(), ids.map(sanitize).collect()))
 }
 
-/// Maximum size in bytes of a public list.
 const MAX_PUBLIC_LIST_BYTES: usize = 32 * 1024 * 1024;
 /// Timeout of the connection to the server of a public list.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -110,7 +106,7 @@ pub async fn fetch_list(url: &str, timeout_after: Duration) -> Result<String, Ll
     if !matches!(address.scheme(), "http" | "https") {
         return Err(invalid("it must begin with http:// or https://".into()));
     }
-    let late = |_| LlmError::Idle { seconds: seconds(timeout_after) };
+    let late = |_| LlmError::Idle(seconds(timeout_after));
     timeout(timeout_after, read(&address)).await.map_err(late)?
 }
 
@@ -128,14 +124,14 @@ async fn read(address: &Url) -> Result<String, LlmError> {
     }
     let mut body = Vec::new();
     while let Some(bytes) =
-        response.chunk().await.map_err(|error| LlmError::Interrupted { cause: cause(&error, &KeyMask::default()) })?
+        response.chunk().await.map_err(|error| LlmError::Interrupted(cause(&error, &KeyMask::default())))?
     {
         body.extend_from_slice(&bytes);
         if body.len() > MAX_PUBLIC_LIST_BYTES {
-            return Err(LlmError::TooMuch { limit: MAX_PUBLIC_LIST_BYTES });
+            return Err(LlmError::TooMuch(MAX_PUBLIC_LIST_BYTES));
         }
     }
-    String::from_utf8(body).map_err(|_| LlmError::Interrupted { cause: "it is not UTF-8 text".into() })
+    String::from_utf8(body).map_err(|_| LlmError::Interrupted("it is not UTF-8 text".into()))
 }
 
 /// Returns the ids in a model list of any server.
@@ -214,10 +210,10 @@ mod tests {
         assert_eq!(ask("/list").await.as_deref(), Ok(r#"{"data": []}"#));
         assert!(matches!(ask("/moved").await, Err(LlmError::Server { status: 307, .. })));
         assert!(matches!(ask("/gone").await, Err(LlmError::Server { status: 404, .. })));
-        assert!(matches!(ask("/endless").await, Err(LlmError::TooMuch { .. })));
-        assert!(matches!(ask("/bytes").await, Err(LlmError::Interrupted { .. })));
+        assert!(matches!(ask("/endless").await, Err(LlmError::TooMuch(_))));
+        assert!(matches!(ask("/bytes").await, Err(LlmError::Interrupted(_))));
         let mute = fetch_list(&format!("{address}/mute"), Duration::from_millis(200)).await;
-        assert!(matches!(mute, Err(LlmError::Idle { .. })));
+        assert!(matches!(mute, Err(LlmError::Idle(_))));
         for url in ["file:///etc/passwd", "no address", "ftp://user:canary@127.0.0.1/"] {
             let error = fetch_list(url, long).await.unwrap_err();
             assert!(matches!(&error, LlmError::InvalidUrl { .. }) && !error.to_string().contains("canary"), "{error}");

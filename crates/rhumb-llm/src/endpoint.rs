@@ -1,13 +1,13 @@
 //! The server of a model: its address, its wire format, and the key that belongs to it.
 
-use std::fmt;
-use std::net::IpAddr;
-use secrecy::SecretString;
-use serde_json::{Map, Value};
-use url::{Host, Url};
 use super::error::LlmError;
 use super::sanitize::sanitize;
 use crate::models::Api;
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::net::IpAddr;
+use url::{Host, Url};
 
 /// The server of one model. `Debug` shows no key, and only the names of the headers.
 #[derive(Clone)]

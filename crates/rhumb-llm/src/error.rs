@@ -1,7 +1,7 @@
 //! Errors of requests to a model, classified by what the user can do about them.
 
-use std::time::Duration;
 use super::retry::MAX_WAIT;
+use std::time::Duration;
 
 /// A request to a model failed. No message contains the key.
 ///
@@ -25,12 +25,9 @@ pub enum LlmError {
         /// The innermost error.
         cause: String,
     },
-    /// No program on this machine listens on the port. Retrying does not help, unlike with a remote server.
-    #[error("nothing listens on {address}")]
-    NothingListens {
-        /// Host and port.
-        address: String,
-    },
+    /// No program on this machine listens on this host and port. Retrying does not help, unlike with a remote server.
+    #[error("nothing listens on {0}")]
+    NothingListens(String),
     /// The TLS handshake failed, or the certificate is not valid.
     #[error("no secure connection to {url}: {cause}")]
     Insecure {
@@ -39,12 +36,9 @@ pub enum LlmError {
         /// What is wrong with the certificate or the handshake.
         cause: String,
     },
-    /// The proxy requires authentication.
-    #[error("the proxy requires a user name and a password (status 407): {message}")]
-    Proxy {
-        /// The message of the proxy.
-        message: String,
-    },
+    /// The proxy requires authentication, with this message.
+    #[error("the proxy requires a user name and a password (status 407): {0}")]
+    Proxy(String),
     /// The key is missing, invalid, or lacks a permission.
     #[error("the server refused the key (status {status}): {message}")]
     Auth {
@@ -64,12 +58,9 @@ pub enum LlmError {
     /// The key has characters that are not allowed in a header.
     #[error("the key for this provider holds characters that cannot be sent")]
     UnusableKey,
-    /// The account has no credit left. Waiting does not help.
-    #[error("the account is out of credit or quota: {message}")]
-    Quota {
-        /// The message of the server.
-        message: String,
-    },
+    /// The account has no credit left, by this message of the server. Waiting does not help.
+    #[error("the account is out of credit or quota: {0}")]
+    Quota(String),
     /// There were too many requests.
     #[error("rate limited by the server{}: {message}", asked(*.retry_after))]
     RateLimited {
@@ -114,18 +105,12 @@ pub enum LlmError {
         /// The pause that the server requests, if any.
         retry_after: Option<Duration>,
     },
-    /// The stream ended without a finish reason, so the answer is incomplete.
-    #[error("the answer ended before it was complete: {cause}")]
-    Interrupted {
-        /// The reason, as far as known.
-        cause: String,
-    },
-    /// The server sent no data for too long.
-    #[error("no data from the server for {seconds} s")]
-    Idle {
-        /// Time in seconds.
-        seconds: u64,
-    },
+    /// The stream ended without a finish reason, so the answer is incomplete: the cause, as far as known.
+    #[error("the answer ended before it was complete: {0}")]
+    Interrupted(String),
+    /// The server sent no data for this many seconds.
+    #[error("no data from the server for {0} s")]
+    Idle(u64),
     /// The response does not have the format of the API.
     #[error("{url} does not answer like a chat API: {snippet}")]
     NotAnApi {
@@ -134,12 +119,9 @@ pub enum LlmError {
         /// The beginning of the response.
         snippet: String,
     },
-    /// The response exceeds a size limit.
-    #[error("the answer is larger than {limit} bytes and was stopped")]
-    TooMuch {
-        /// The limit in bytes.
-        limit: usize,
-    },
+    /// The response exceeds this size limit in bytes.
+    #[error("the answer is larger than {0} bytes and was stopped")]
+    TooMuch(usize),
     /// The request was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -154,14 +136,14 @@ impl LlmError {
         match self {
             Self::InvalidUrl { .. } => "Set the base address to something like https://api.example.com/v1.",
             Self::Connect { .. } => "Check that the server runs and that the address and the network are right.",
-            Self::NothingListens { .. } => {
+            Self::NothingListens(_) => {
                 "Start the server (for example `ollama serve`), or choose another model with --model or /model."
             }
             Self::Insecure { .. } => {
                 "If the server speaks plain HTTP, write http:// in its address; if its certificate is self-signed, add it to \
                  the certificates that the system trusts."
             }
-            Self::Proxy { .. } => {
+            Self::Proxy(_) => {
                 "Put them into the proxy's address, HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT, or add the server's host to \
                  NO_PROXY."
             }
@@ -171,7 +153,7 @@ impl LlmError {
                  ollama/NAME needs no key."
             }
             Self::UnusableKey => "Copy the key again, without line breaks or quotes.",
-            Self::Quota { .. } => "Add credit or raise the limit with the provider, or choose another model.",
+            Self::Quota(_) => "Add credit or raise the limit with the provider, or choose another model.",
             Self::RateLimited { .. } => "Wait a little and send again, or choose another model.",
             Self::Overflow { .. } => "Drop files from the chat or clear the history, then send again.",
             Self::NotFound { .. } => {
@@ -179,10 +161,10 @@ impl LlmError {
             }
             Self::BadRequest { .. } => "Check the model's name and settings.",
             Self::Server { .. } => "This is on the server's side; send again in a moment.",
-            Self::Interrupted { .. } => "The answer is incomplete, and edits in it are not applied; send again.",
-            Self::Idle { .. } => "Send again; for a slow model, raise timeout in rhumb.toml (seconds).",
+            Self::Interrupted(_) => "The answer is incomplete, and edits in it are not applied; send again.",
+            Self::Idle(_) => "Send again; for a slow model, raise timeout in rhumb.toml (seconds).",
             Self::NotAnApi { .. } => "Check the base address; it must be the one of the API, not of a web page.",
-            Self::TooMuch { .. } => "Ask for less at a time.",
+            Self::TooMuch(_) => "Ask for less at a time.",
             Self::Cancelled => "Send again when you are ready.",
         }
     }

@@ -1,7 +1,7 @@
 //! Splits a response body into events, and repairs JSON whose surrogate pairs were split between events.
 
-use std::num::NonZeroUsize;
 use sse_core::{SseDecoder, SseEvent};
+use std::num::NonZeroUsize;
 
 /// How the events of a stream are separated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

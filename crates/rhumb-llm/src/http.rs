@@ -1,21 +1,5 @@
 //! A model server behind HTTP, for all wire formats.
 
-use std::borrow::Cow;
-use std::error::Error;
-use std::fmt;
-use std::io;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, SystemTime};
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
-use rhumb_text::secrets::masked;
-use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Map, Value};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout, timeout_at};
-use tokio_util::sync::CancellationToken;
-use url::Url;
 use super::answer::{AnswerReader, AnswerSource, cause, error_text, seconds};
 use super::classify::{Refusal, classify};
 use super::discovery::ids;
@@ -27,11 +11,25 @@ use super::quirks::Quirks;
 use super::retry::{AttemptState, NextStep, RetryPolicy, asked_wait, chance, next_step};
 use super::sanitize::KeyMask;
 use crate::models::Api;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue};
+use rhumb_text::secrets::masked;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use url::Url;
 
-/// Headers that can carry a key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "api-key", "x-api-key", "x-goog-api-key"];
 
-/// Maximum size in bytes of a model list.
 const MAX_MODEL_LIST_BYTES: usize = 4 * 1024 * 1024;
 
 /// A model server. Its key is sent to the address of its endpoint only, and redirects are not followed.
@@ -133,9 +131,7 @@ impl HttpProvider {
                 chance: chance(),
                 ..AttemptState::default()
             };
-            let NextStep::Retry { wait } = next_step(Err(&failure.error), &facts) else {
-                return Err(failure.error);
-            };
+            let NextStep::Retry { wait } = next_step(Err(&failure.error), &facts) else { return Err(failure.error) };
             let retrying = StreamEvent::Retrying { attempt: made + 1, wait, reason: failure.error.to_string() };
             events.send(retrying).await.map_err(|_| LlmError::Cancelled)?;
             tokio::time::sleep(wait).await;
@@ -186,7 +182,7 @@ impl HttpProvider {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) if error.is_connect() => Err(unconnected(&error, &url, &self.mask)),
             Ok(Err(error)) => Err(unanswered(&error, &url, &self.mask)),
-            Err(_) => Err(LlmError::Idle { seconds: seconds(self.timeouts.first_byte) }),
+            Err(_) => Err(LlmError::Idle(seconds(self.timeouts.first_byte))),
         }
     }
 
@@ -253,7 +249,6 @@ impl HttpProvider {
 }
 
 impl HttpProvider {
-    /// The base URL of the API.
     pub(crate) fn base(&self) -> &Url {
         &self.base
     }
@@ -283,13 +278,13 @@ impl HttpProvider {
         if response.status() != reqwest::StatusCode::OK {
             return Err(self.refused(response, &redact(&url)).await);
         }
-        let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &self.mask) };
-        let late = |_| LlmError::Idle { seconds: seconds(self.timeouts.idle) };
+        let broken = |error: reqwest::Error| LlmError::Interrupted(cause(&error, &self.mask));
+        let late = |_| LlmError::Idle(seconds(self.timeouts.idle));
         let mut bytes = Vec::new();
         while let Some(piece) = timeout(self.timeouts.idle, response.chunk()).await.map_err(late)?.map_err(broken)? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > most {
-                return Err(LlmError::TooMuch { limit: most });
+                return Err(LlmError::TooMuch(most));
             }
         }
         serde_json::from_slice(&bytes).map_err(|_| {
@@ -430,14 +425,14 @@ pub(crate) fn unconnected(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> 
     let told = cause(error, mask);
     if is_loopback(url) && is_refused(error) {
         let (host, port) = (url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or_default());
-        return LlmError::NothingListens { address: format!("{host}:{port}") };
+        return LlmError::NothingListens(format!("{host}:{port}"));
     }
     if is_tls(error) {
         return LlmError::Insecure { url: redact(url), cause: told };
     }
     // A proxy that refuses a tunnel is only recognizable by the message.
     if told.contains("proxy authorization required") {
-        return LlmError::Proxy { message: told };
+        return LlmError::Proxy(told);
     }
     LlmError::Connect { url: redact(url), cause: told }
 }
@@ -451,7 +446,7 @@ pub(crate) fn unanswered(error: &reqwest::Error, url: &Url, mask: &KeyMask) -> L
         return LlmError::NotAnApi { url: redact(url), snippet: format!("the answer is not HTTP ({told}){perhaps}") };
     }
     let hung_up = told.starts_with("connection closed before message completed");
-    LlmError::Interrupted { cause: if hung_up { format!("{told}{perhaps}") } else { told } }
+    LlmError::Interrupted(if hung_up { format!("{told}{perhaps}") } else { told })
 }
 
 /// Returns whether the connection was refused, so that no program listens on the port.
@@ -460,7 +455,6 @@ fn is_refused(error: &(dyn Error + 'static)) -> bool {
     error.downcast_ref().is_some_and(refused) || error.source().is_some_and(is_refused)
 }
 
-/// Returns whether the error comes from TLS.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     // `io::Error::source` skips the wrapped error, so it is inspected separately.
     let wrapped = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

@@ -1,14 +1,14 @@
 //! The interface to a model: the trait [`Provider`], its requests and its events.
 
-use std::sync::Arc;
-use std::time::Duration;
+use super::error::LlmError;
+use crate::models::Tokens;
 use futures::future::{BoxFuture, FutureExt as _, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use super::error::LlmError;
-use crate::models::Tokens;
 
 /// A source of answers: a server, or a script.
 pub trait Provider: Send + Sync {

@@ -3,8 +3,7 @@
 
 use super::classify::numbers;
 use super::format::ANTHROPIC_OUTPUT;
-use super::provider::Request;
-use crate::Role;
+use crate::{Request, Role};
 
 /// A deviation from the standard form of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +14,6 @@ pub(crate) enum Quirk {
     CompletionTokens,
     /// Does not accept a temperature.
     NoTemperature,
-    /// Has no system role.
     NoSystem,
     /// Requires user and assistant messages to alternate.
     AlternateRoles,
@@ -48,7 +46,6 @@ const COMPLAINTS: &[(&[&str], Quirk)] = &[
     (&["reasoning"], Quirk::NoThinking),
 ];
 
-/// All known quirks of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Quirks {
     quirks: Vec<Quirk>,
@@ -59,7 +56,6 @@ pub(crate) struct Quirks {
 }
 
 impl Quirks {
-    /// Returns whether the server has this quirk.
     pub(crate) fn knows(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
@@ -93,7 +89,6 @@ impl Quirks {
     }
 }
 
-/// Returns whether the request has the parameter that the quirk is about.
 fn concerns(quirk: Quirk, request: &Request) -> bool {
     match quirk {
         Quirk::NoStreamOptions | Quirk::AlternateRoles => true,

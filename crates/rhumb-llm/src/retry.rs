@@ -1,10 +1,9 @@
 //! When to send a request again, and what else to do after a request has ended.
 
+use crate::{Finish, LlmError};
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
-use super::error::LlmError;
-use super::provider::Finish;
 
 /// How often a request is sent again if it fails before any text arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,12 +134,12 @@ fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
     match error {
         LlmError::InvalidUrl { .. }
         | LlmError::Insecure { .. }
-        | LlmError::Proxy { .. }
-        | LlmError::NothingListens { .. }
+        | LlmError::Proxy(_)
+        | LlmError::NothingListens(_)
         | LlmError::Auth { .. }
         | LlmError::MissingKey { .. }
         | LlmError::UnusableKey
-        | LlmError::Quota { .. }
+        | LlmError::Quota(_)
         | LlmError::NotFound { .. }
         | LlmError::Cancelled => NextStep::End,
         // Part of an answer has arrived and can be kept.
@@ -150,13 +149,13 @@ fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
         | LlmError::Overflow { .. }
         | LlmError::BadRequest { .. }
         | LlmError::NotAnApi { .. }
-        | LlmError::TooMuch { .. } => NextStep::End,
+        | LlmError::TooMuch(_) => NextStep::End,
         // It may be a slow model, and another attempt would take as long.
-        LlmError::Idle { .. } => NextStep::Ask,
+        LlmError::Idle(_) => NextStep::Ask,
         LlmError::Connect { .. }
         | LlmError::RateLimited { .. }
         | LlmError::Server { .. }
-        | LlmError::Interrupted { .. } => again(),
+        | LlmError::Interrupted(_) => again(),
     }
 }
 
@@ -233,13 +232,13 @@ mod tests {
         let errors = [
             (LlmError::InvalidUrl { url: s(), reason: s() }, NextStep::End, NextStep::End, NextStep::End),
             (LlmError::Connect { url: s(), cause: s() }, again, NextStep::Ask, NextStep::Ask),
-            (LlmError::NothingListens { address: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::NothingListens(s()), NextStep::End, NextStep::End, NextStep::End),
             (LlmError::MissingKey { provider: s(), looked: s() }, NextStep::End, NextStep::End, NextStep::End),
             (LlmError::Insecure { url: s(), cause: s() }, NextStep::End, NextStep::End, NextStep::End),
-            (LlmError::Proxy { message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Proxy(s()), NextStep::End, NextStep::End, NextStep::End),
             (LlmError::Auth { status: 401, message: s() }, NextStep::End, NextStep::End, NextStep::End),
             (LlmError::UnusableKey, NextStep::End, NextStep::End, NextStep::End),
-            (LlmError::Quota { message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::Quota(s()), NextStep::End, NextStep::End, NextStep::End),
             (limited(7), NextStep::Retry { wait: 7 * second }, NextStep::Ask, NextStep::Ask),
             (limited(86_400), NextStep::Ask, NextStep::Ask, NextStep::Ask),
             (
@@ -253,10 +252,10 @@ mod tests {
             (server(500), again, NextStep::Ask, NextStep::Ask),
             (server(501), NextStep::End, NextStep::Ask, NextStep::End),
             (server(529), again, NextStep::Ask, NextStep::Ask),
-            (LlmError::Interrupted { cause: s() }, again, NextStep::Ask, NextStep::Ask),
-            (LlmError::Idle { seconds: 9 }, NextStep::Ask, NextStep::Ask, NextStep::Ask),
+            (LlmError::Interrupted(s()), again, NextStep::Ask, NextStep::Ask),
+            (LlmError::Idle(9), NextStep::Ask, NextStep::Ask, NextStep::Ask),
             (LlmError::NotAnApi { url: s(), snippet: s() }, NextStep::End, NextStep::Ask, NextStep::End),
-            (LlmError::TooMuch { limit: 9 }, NextStep::End, NextStep::Ask, NextStep::End),
+            (LlmError::TooMuch(9), NextStep::End, NextStep::Ask, NextStep::End),
             (LlmError::Cancelled, NextStep::End, NextStep::End, NextStep::End),
         ];
         let fresh = AttemptState { chance: 1.0, ..AttemptState::default() };

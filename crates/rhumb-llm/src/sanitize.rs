@@ -1,7 +1,7 @@
 //! Makes text from a server safe for display.
 
-use std::borrow::Cow;
 use secrecy::{ExposeSecret, SecretString};
+use std::borrow::Cow;
 use url::Url;
 
 /// Maximum number of characters of a server's text.

@@ -1,15 +1,11 @@
 //! A provider that replays recorded replies, without key or network, for demonstrations and tests.
 
-use std::time::Duration;
+use crate::{Completion, Finish, LlmError, Provider, Request, Role, StreamEvent};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use super::error::LlmError;
-use super::provider::Provider;
-use super::provider::Request;
-use super::provider::{Completion, Finish, StreamEvent};
-use crate::Role;
 
 /// A recorded reply.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -61,8 +61,9 @@ enum FilterState {
     /// After thinking. Whitespace before the answer is dropped.
     After,
     /// In text that may turn out to be thinking.
-    Undecided { fenced: bool },
-    /// In the answer.
+    Undecided {
+        fenced: bool,
+    },
     Text,
 }
 
@@ -173,7 +174,6 @@ impl ThinkingFilter {
     }
 }
 
-/// Returns the first closing tag in a line.
 fn first_close(line: &str) -> Option<(usize, &'static str)> {
     TAGS.iter().filter_map(|(_, close)| line.find(close).map(|at| (at, *close))).min()
 }

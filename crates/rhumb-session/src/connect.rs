@@ -1,13 +1,10 @@
 //! The connected model, and connecting one: the search for keys and servers, and a key that the user enters.
 
-use std::sync::Arc;
+use crate::{Effect, Failure, Level, Notice, Session};
 use rhumb_llm::models::Model;
 use rhumb_llm::{KeySource, LocalServer};
 use secrecy::{ExposeSecret as _, SecretString};
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::state::Session;
-use crate::transcript::Level;
+use std::sync::Arc;
 
 /// The work that a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -153,11 +150,9 @@ pub enum Connection {
     Demo,
 }
 
-/// The connected model and the search for one.
 #[derive(Debug, Default)]
 pub(crate) struct ModelState {
     connection: Connection,
-    /// The facts about the connected model.
     facts: Option<Arc<Model>>,
     /// Why no model is connected although one was named: a sentence without its full stop.
     missing: Option<String>,
@@ -179,7 +174,6 @@ impl ModelState {
         &self.connection
     }
 
-    /// Whether a request can be sent.
     pub(crate) fn is_connected(&self) -> bool {
         self.connection != Connection::None
     }
@@ -227,10 +221,8 @@ pub struct Connecting {
     pub refused: Option<Failure>,
 }
 
-/// The hint if no model is connected.
 pub(crate) const HOW_TO_CONNECT: &str = "/connect connects one: with a key, or with a model server on this machine.";
 
-/// Why the demo connects no model.
 pub(crate) const DEMO_HAS_NO_MODEL: &str = "The demo replays recorded answers and uses no model.";
 
 impl Session {
@@ -260,7 +252,6 @@ impl Session {
         vec![Effect::Connecting(ConnectEffect::Key(key))]
     }
 
-    /// Handles the response to a [`ConnectEffect`].
     pub(super) fn handle_connecting(&mut self, response: ConnectResponse) {
         match response {
             ConnectResponse::Keys(keys) => self.model.connecting.keys = Some(keys),

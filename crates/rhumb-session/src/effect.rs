@@ -1,27 +1,19 @@
 //! Effects, which the session requests from its host, and the responses of the host.
 
-use std::sync::Arc;
+use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
+use crate::{
+    AskError, AskEvent, ChatFile, CodebaseResponse, CodebaseSearch, CommitRequest, ConnectEffect, ConnectResponse,
+    FetchEffect, FetchResponse, GitEffect, GitResponse, IndexEffect, IndexResponse, LookupEffect, LookupResponse,
+    MapSettings, MentionEffect, MentionResponse, ModelRole, PersistenceEffect, PersistenceResponse, RequestOverrides,
+    RunEffect, RunResponse, WriteConsent,
+};
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
 use rhumb_llm::models::{Api, Dollars, Model};
 use rhumb_llm::{Completion, Image, LlmError, LocalServer, Message};
 use rhumb_workspace::Direction;
-use super::proposal::write_questions::WriteConsent;
-use crate::attachments::{FetchEffect, FetchResponse};
-use crate::codebase::{CodebaseResponse, CodebaseSearch};
-use crate::connect::{ConnectEffect, ConnectResponse, ModelRole};
-use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
-use crate::persistence::{PersistenceEffect, PersistenceResponse};
-use crate::processes::{RunEffect, RunResponse};
-use crate::proposal::commits::{CommitRequest, GitEffect, GitResponse};
-use crate::repository::embedding_index::{IndexEffect, IndexResponse};
-use crate::repository::lookup::{LookupEffect, LookupResponse};
-use crate::request::chat_files::ChatFile;
-use crate::request::map_choices::MapSettings;
-use crate::request::mentions::{MentionEffect, MentionResponse};
-use crate::request::overrides::RequestOverrides;
-use crate::turn::events::{AskError, AskEvent};
+use std::sync::Arc;
 
 /// Whether a message is a question about the whole repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -296,6 +288,13 @@ pub struct Failure {
     pub message: String,
     /// What to do next.
     pub hint: String,
+}
+
+impl Failure {
+    /// Creates a failure.
+    pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: hint.into() }
+    }
 }
 
 impl From<&LlmError> for Failure {

@@ -27,7 +27,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `state`, `start` | the session, and the options at its start |
+//! | `state` | the session, its drafts, and the options at its start |
 //! | `transcript`, `question`, `notice` | messages and answers; questions to the user; notices to the front end |
 //! | `effect` | effects and responses |
 //! | `command` | slash commands: the table, parsing, completion, custom commands |
@@ -42,7 +42,6 @@ mod codebase;
 mod command;
 mod connect;
 pub mod context;
-mod draft;
 mod effect;
 mod modes;
 mod notice;
@@ -52,7 +51,6 @@ mod proposal;
 mod question;
 mod repository;
 mod request;
-mod start;
 mod state;
 mod transcript;
 mod turn;
@@ -119,8 +117,7 @@ pub use request::mentions::{
 };
 pub use request::overrides::{Override, RequestOverrides};
 pub use request::spending::uncounted;
-pub use start::SessionStart;
-pub use state::Session;
+pub use state::{Session, SessionStart};
 pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};

@@ -3,15 +3,10 @@
 //! A front end takes the notices after each call of the session ([`Session::take_notices`]) and shows each once. It may defer one,
 //! for instance while a dialog with unsaved input is open.
 
+use crate::{ClipboardText, Command, ConnectRequest, ModelRole, Page, Session, SessionLine, SettingRow};
+use rhumb_llm::LocalServer;
 use std::collections::VecDeque;
 use std::mem::discriminant;
-use crate::SessionLine;
-use crate::command::Command;
-use crate::connect::{ConnectRequest, ModelRole};
-use crate::effect::ClipboardText;
-use crate::repository::lookup::{Page, SettingRow};
-use crate::state::Session;
-use rhumb_llm::LocalServer;
 
 /// Something that the front end shows or does once.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,14 +75,6 @@ impl Session {
     /// The notices that the front end has not taken.
     pub fn notices(&self) -> impl Iterator<Item = &Notice> {
         self.notices.0.iter()
-    }
-
-    /// The message that becomes the draft again, if there is one.
-    pub fn returned_draft(&self) -> Option<&str> {
-        self.notices().find_map(|notice| match notice {
-            Notice::ReturnDraft(draft) => Some(draft.as_str()),
-            _ => None,
-        })
     }
 
     /// Withdraws a message that would become the draft again.

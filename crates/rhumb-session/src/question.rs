@@ -3,19 +3,15 @@
 //! A question does not take the focus, because the user may be typing. Its choices are taken with Alt and a letter, or with the
 //! letter alone after Enter on an empty input.
 
-use std::collections::VecDeque;
+use crate::{
+    Effect, FileQuestion, MoreContextRequest, NamedFile, Notice, PersistenceQuestion, Plan, ProcessSubject,
+    RequestedFiles, Session,
+};
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
 use rhumb_text::fuzzy::file_name;
 use rhumb_web::NonPublicHost;
-use crate::codebase::MoreContextRequest;
-use crate::effect::Effect;
-use crate::modes::architect::Plan;
-use crate::notice::Notice;
-use crate::persistence::PersistenceQuestion;
-use crate::processes::verify::ProcessSubject;
-use crate::request::mentions::{FileQuestion, NamedFile, RequestedFiles};
-use crate::state::Session;
+use std::collections::VecDeque;
 
 /// A possible answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,18 +174,15 @@ impl Questions {
         self.0.contains(question)
     }
 
-    /// Withdraws the questions about the subjects for which `is_obsolete` holds.
     pub(super) fn withdraw(&mut self, is_obsolete: impl Fn(&Subject) -> bool) {
         self.0.retain(|question| !is_obsolete(&question.subject));
     }
 
-    /// The questions, for tests.
     #[cfg(any(test, feature = "test-support"))]
     pub(super) fn all_mut(&mut self) -> &mut VecDeque<Question> {
         &mut self.0
     }
 
-    /// Puts a question before the others.
     pub(super) fn push_front(&mut self, question: Question) {
         self.0.push_front(question);
     }

@@ -1,7 +1,7 @@
 //! Access to the state of a session for tests, also those of front ends.
 
+use crate::{Connection, ContextView, Notice, Question, Session, Transcript};
 use std::collections::VecDeque;
-use crate::{Connection, ContextView, Question, Session, Transcript};
 
 impl Session {
     /// The transcript.
@@ -22,6 +22,14 @@ impl Session {
     /// Sets whether writes are committed.
     pub fn set_auto_commit(&mut self, on: bool) {
         self.proposals.set_commits(on);
+    }
+
+    /// The message that becomes the draft again, if there is one.
+    pub fn returned_draft(&self) -> Option<&str> {
+        self.notices().find_map(|notice| match notice {
+            Notice::ReturnDraft(draft) => Some(draft.as_str()),
+            _ => None,
+        })
     }
 
     /// Replaces the measured request.

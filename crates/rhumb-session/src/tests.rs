@@ -1,6 +1,5 @@
 //! Tests of the session: methods in, effects out.
 
-use std::sync::Arc;
 use super::*;
 use rhumb_edit::review::Decision;
 use rhumb_edit::{FileChange, FileProposal, Proposal};
@@ -10,6 +9,7 @@ use rhumb_llm::Role;
 use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
 use rhumb_syntax::{Language, tags};
 use rhumb_workspace::Direction;
+use std::sync::Arc;
 
 /// The files, each a path with its text, as files of a map.
 pub(crate) fn map_files(files: &[(&str, &str)]) -> Vec<MapFile> {
@@ -54,7 +54,7 @@ fn failure() -> Failure {
 }
 
 fn interrupted() -> AskError {
-    AskError::Provider(LlmError::Interrupted { cause: "no network".into() })
+    AskError::Provider(LlmError::Interrupted("no network".into()))
 }
 
 fn proposal(base: &str, proposed: &str) -> Proposal {

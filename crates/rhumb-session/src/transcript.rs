@@ -1,11 +1,11 @@
 //! The transcript: messages of the user, answers of the model, and status messages of the program.
 
-use std::path::PathBuf;
+use crate::context::Mode;
+use crate::processes::CommandRun;
 use rhumb_edit::review::EditRecord;
 use rhumb_llm::{Message, Role};
 use serde::{Deserialize, Serialize};
-use crate::context::Mode;
-use crate::processes::CommandRun;
+use std::path::PathBuf;
 
 /// The state of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,6 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Whether it is a message to the model.
     pub(super) fn is_message(&self) -> bool {
         matches!(self, Self::User { .. } | Self::FollowUp { .. })
     }
@@ -139,7 +138,6 @@ impl Entry {
 pub struct Transcript {
     entries: Vec<Entry>,
     versions: Vec<EntryVersion>,
-    /// The latest revision that was assigned.
     latest: u64,
 }
 
@@ -173,7 +171,6 @@ impl Transcript {
         self.insert(self.entries.len(), entry);
     }
 
-    /// Inserts an entry before the entry at index `at`.
     pub(super) fn insert(&mut self, at: usize, entry: Entry) {
         let revision = self.next_revision();
         self.entries.insert(at, entry);

@@ -1,28 +1,14 @@
 //! The read-only view that front ends have of a session.
 
-use std::sync::Arc;
+use crate::context::Mode;
+use crate::{
+    Attachments, ChatFile, Codebase, Commits, Connecting, Connection, ContextView, CustomCommands, IndexState, Lookups,
+    Persistence, Processes, Queue, RequestOverrides, Session, Spent, SurveyState, Transcript, Turn,
+};
 use rhumb_edit::review::Review;
 use rhumb_index::repo_map::TagGraph;
-use rhumb_llm::models::{Dollars, Ledger, Model};
-use crate::attachments::Attachments;
-use crate::codebase::Codebase;
-use crate::command::custom::CustomCommands;
-use crate::connect::{Connecting, Connection};
-use crate::context::Mode;
-use crate::effect::ContextView;
-use crate::persistence::Persistence;
-use crate::processes::Processes;
-use crate::proposal::commits::Commits;
-use crate::repository::SurveyState;
-use crate::repository::embedding_index::IndexState;
-use crate::repository::lookup::Lookups;
-use crate::request::chat_files::ChatFile;
-use crate::request::overrides::RequestOverrides;
-use crate::state::Session;
-use crate::transcript::Transcript;
-use crate::turn::Turn;
-use crate::turn::events::Spent;
-use crate::turn::queue::Queue;
+use rhumb_llm::models::{Dollars, Ledger};
+use std::sync::Arc;
 
 impl Session {
     /// The conversation so far.
@@ -73,11 +59,6 @@ impl Session {
     /// The connected model.
     pub fn connection(&self) -> &Connection {
         self.model.connection()
-    }
-
-    /// The facts about the connected model.
-    pub fn model_facts(&self) -> Option<&Arc<Model>> {
-        self.model.facts()
     }
 
     /// Why no model is connected although one was named: a sentence without its full stop.

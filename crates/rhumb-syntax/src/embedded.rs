@@ -3,9 +3,9 @@
 //! The tags query of the outer language captures the regions. Each is parsed separately, with the positions of the whole
 //! file.
 
+use crate::language::Language;
 use std::collections::BTreeMap;
 use tree_sitter::{Node, Range};
-use crate::language::Language;
 
 /// Maximum number of regions in a file.
 const MAX_REGIONS: usize = 5_000;
@@ -16,7 +16,6 @@ pub(crate) struct Regions(BTreeMap<usize, Region>);
 
 struct Region {
     range: Range,
-    /// Whether the file names the language.
     is_named: bool,
     /// `None` for data and for unknown languages.
     language: Option<&'static Language>,

@@ -20,7 +20,6 @@ const LOCK_FILES: [&str; 22] = [
 /// Names of folders for vendored code.
 const VENDORED: [&str; 6] = ["bower_components", "node_modules", "third-party", "third_party", "vendor", "vendored"];
 
-/// Endings of the names of generated files.
 const ENDINGS: [&str; 14] = [
     ".min.js", ".min.css", ".min.mjs", ".bundle.js", ".js.map", ".css.map", ".pb.go", ".pb.cc", ".pb.h", "_pb2.py",
     "_pb2_grpc.py", ".g.dart", ".freezed.dart", ".designer.cs",

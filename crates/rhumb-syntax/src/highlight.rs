@@ -1,11 +1,11 @@
 //! Highlighting: which bytes of each line are a keyword, a string and so on. The theme of the caller assigns colours.
 
-use std::ops::Range;
-use tree_sitter_highlight::{HighlightEvent, Highlighter};
 use crate::language::Language;
 use crate::parse::{fit_for, parse_for_query};
 use crate::textmate;
 use rhumb_text::lines;
+use std::ops::Range;
+use tree_sitter_highlight::{HighlightEvent, Highlighter};
 
 /// Maximum size of a source that is highlighted, in bytes.
 pub const MAX_HIGHLIGHT_BYTES: usize = 512 << 10;
@@ -111,17 +111,13 @@ fn highlight_as(
 
 /// Highlights with the grammar of `language`. After a failure the spans up to it are kept.
 fn with_grammar(language: &'static Language, source: &str, spans: &mut LineSpans) {
-    let Ok(configuration) = language.highlight_configuration() else {
-        return;
-    };
+    let Ok(configuration) = language.highlight_configuration() else { return };
     if (language.skips)(source) || (source.len() > SAFE_BYTES && parse_for_query(language, source).is_none()) {
         return;
     }
     let mut highlighter = Highlighter::new();
     let fit = fit_for(language, source);
-    let Ok(events) = highlighter.highlight(configuration, fit.as_bytes(), None, None, |_| None) else {
-        return;
-    };
+    let Ok(events) = highlighter.highlight(configuration, fit.as_bytes(), None, None, |_| None) else { return };
     // Ranges refer to `fit`, in which another byte sequence may replace a character.
     let whole = |at| source.floor_char_boundary(at);
     let mut stack = Vec::new();
@@ -219,9 +215,7 @@ impl LineSpans {
             self.current += 1;
         }
         for at in self.current..self.bodies.len() {
-            let (Some(body), Some(spans)) = (self.bodies.get(at), self.lines.get_mut(at)) else {
-                return;
-            };
+            let (Some(body), Some(spans)) = (self.bodies.get(at), self.lines.get_mut(at)) else { return };
             if body.start >= range.end {
                 return;
             }

@@ -239,7 +239,6 @@ impl Language {
         !self.highlights.is_empty()
     }
 
-    /// The compiled tags query.
     pub(crate) fn tag_query(&'static self) -> Result<&'static TagQuery, &'static SyntaxError> {
         self.compiled().tags.get_or_init(|| TagQuery::compile(self)).as_ref()
     }
@@ -249,7 +248,6 @@ impl Language {
         self.compiled().whole_tags.get_or_init(|| query::compile_tags_query(self)).as_ref()
     }
 
-    /// The compiled highlight query.
     pub(crate) fn highlight_configuration(
         &'static self,
     ) -> Result<&'static HighlightConfiguration, &'static SyntaxError> {
@@ -286,7 +284,6 @@ impl PartialEq for Language {
 
 impl Eq for Language {}
 
-/// The last component of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

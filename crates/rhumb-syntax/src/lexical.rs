@@ -1,9 +1,9 @@
 //! Tags of files without a grammar: words that look like identifiers, and the definitions that Universal Ctags reports.
 
-use std::collections::BTreeSet;
-use serde::Deserialize;
 use crate::readers::words;
 use crate::tags::{Definition, FileTags, Reference, SymbolKind};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
 /// Maximum number of words of a file.
 const MAX_WORDS: usize = 2_000;

@@ -78,11 +78,8 @@ pub enum SyntaxError {
         source: tree_sitter::QueryError,
     },
     /// The language is read without a grammar, so it has no queries.
-    #[error("{language} has no grammar")]
-    NoGrammar {
-        /// Id of the language.
-        language: &'static str,
-    },
+    #[error("{0} has no grammar")]
+    NoGrammar(&'static str),
     /// A tags query captures `@definition.<kind>` with a kind that is not in [`SymbolKind`].
     #[error("the tags query of {language} has the unknown capture @{capture}")]
     Capture {

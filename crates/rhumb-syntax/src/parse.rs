@@ -1,11 +1,11 @@
 //! Parsing with limits, so that no source blocks a thread for long.
 
+use crate::language::Language;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Range, Tree};
-use crate::language::Language;
 
 /// Maximum size of a source that is parsed, in bytes. Larger files are generated or data; they get no tags and no errors. In the
 /// Linux source 83 C files are larger (350 MB in total), nearly all of them register tables.
@@ -121,10 +121,7 @@ fn parse_part(language: &'static Language, source: &str, part: Option<Range>) ->
 /// after an annotation without noticing the end of the source; that for Swift compares the end with its own strings.
 pub(crate) fn fit_for<'source>(language: &Language, source: &'source str) -> Cow<'source, str> {
     let fit = if language.ascii_only { in_ascii(source) } else { Cow::Borrowed(source) };
-    if language.needs_final_newline && !fit.ends_with('\n') {
-        return Cow::Owned(fit.into_owned() + "\n");
-    }
-    fit
+    if language.needs_final_newline && !fit.ends_with('\n') { Cow::Owned(fit.into_owned() + "\n") } else { fit }
 }
 
 fn in_ascii(source: &str) -> Cow<'_, str> {
@@ -153,7 +150,6 @@ pub(crate) fn parse_for_query(language: &'static Language, source: &str) -> Opti
     parse_part(language, &source, None).filter(is_queryable)
 }
 
-/// Like [`parse_for_query`], for a part of `source`.
 pub(crate) fn parse_part_for_query(language: &'static Language, source: &str, part: Range) -> Option<Tree> {
     if is_minified(source.get(part.start_byte..part.end_byte)?) {
         return None;

@@ -18,12 +18,10 @@ pub(crate) enum Pattern<'query> {
     Other,
 }
 
-/// The paths to the node that a pattern captures.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CapturePaths<'query> {
     /// Each path is a list of nested nodes, outermost first; the last one is captured.
     pub(crate) paths: Vec<Vec<PathStep<'query>>>,
-    /// The name of the capture.
     pub(crate) capture: &'query str,
     /// The predicates on the text of the captured node.
     pub(crate) conditions: Vec<Predicate<'query>>,
@@ -31,12 +29,10 @@ pub(crate) struct CapturePaths<'query> {
     pub(crate) root: Vec<&'query str>,
 }
 
-/// A node of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PathStep<'query> {
     /// The field of its parent, if required.
     pub(crate) field: Option<&'query str>,
-    /// The kind of the node.
     pub(crate) kind: &'query str,
 }
 
@@ -48,7 +44,6 @@ pub(crate) struct Predicate<'query> {
     pub(crate) values: Vec<String>,
 }
 
-/// Classifies one pattern with its predicates.
 pub(crate) fn classify(text: &str) -> Pattern<'_> {
     parse_pattern(text).unwrap_or(Pattern::Other)
 }
@@ -322,7 +317,6 @@ fn word_end(text: &str) -> usize {
     text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))).unwrap_or(text.len())
 }
 
-/// A predicate on a text.
 #[derive(Clone)]
 pub(crate) struct Condition {
     test: Test,
@@ -355,7 +349,6 @@ impl Condition {
         Some(Self { test, wanted: !negated })
     }
 
-    /// Whether the condition holds for `text`.
     pub(crate) fn holds(&self, text: &str) -> bool {
         let is = match &self.test {
             Test::Matches { first: Some(first), .. } if !first.allows(text) => false,

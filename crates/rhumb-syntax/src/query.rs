@@ -21,15 +21,13 @@
 
 use crate::SyntaxError;
 use crate::highlight::capture_names;
-use crate::language::Language;
 use crate::parse::parse_for_query;
-use crate::tags::SymbolKind;
 use crate::walk::TagWalk;
+use crate::{Language, SymbolKind};
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, Query, QueryCursor};
 use tree_sitter_highlight::HighlightConfiguration;
 
-/// The role of a capture in a tags query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CaptureRole {
     Definition(SymbolKind),
@@ -47,7 +45,6 @@ pub(crate) enum CaptureRole {
     Private,
 }
 
-/// The directives of a pattern.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PatternSettings {
     /// Drop definitions inside of functions and methods.
@@ -62,17 +59,14 @@ pub(crate) struct PatternSettings {
     pub(crate) language: Option<String>,
 }
 
-/// A compiled tags query.
 pub(crate) struct TagQuery {
     pub(crate) walk: TagWalk,
-    /// Roles by capture index.
     pub(crate) roles: Vec<CaptureRole>,
     /// Directives by pattern index.
     pub(crate) settings: Vec<PatternSettings>,
 }
 
 impl TagQuery {
-    /// Compiles the tags query of `language`.
     pub(crate) fn compile(language: &'static Language) -> Result<Self, SyntaxError> {
         let query = compile_tags_query(language)?;
         let unknown = |capture: &str| SyntaxError::Capture { language: language.id, capture: capture.to_owned() };
@@ -122,10 +116,9 @@ fn settings(query: &Query, pattern: usize) -> PatternSettings {
 }
 
 fn grammar(language: &Language) -> Result<tree_sitter::Language, SyntaxError> {
-    language.grammar.map(|grammar| grammar()).ok_or(SyntaxError::NoGrammar { language: language.id })
+    language.grammar.map(|grammar| grammar()).ok_or(SyntaxError::NoGrammar(language.id))
 }
 
-/// Compiles the highlight query of `language`.
 pub(crate) fn highlight_configuration(language: &'static Language) -> Result<HighlightConfiguration, SyntaxError> {
     let grammar = grammar(language)?;
     // The parts are files that may lack a final line feed, and the next part may start with a comment.

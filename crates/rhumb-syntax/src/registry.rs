@@ -3,7 +3,6 @@
 use crate::language::Language;
 use crate::{readers, workarounds};
 
-/// All languages.
 pub(crate) fn languages() -> impl Iterator<Item = &'static Language> + Clone {
     FAMILIES.into_iter().flatten()
 }
@@ -63,7 +62,6 @@ static BUILD: &[Language] = &[
         .highlights(&[tree_sitter_starlark::HIGHLIGHTS_QUERY]),
 ];
 
-/// Functional languages and Lisps.
 static FUNCTIONAL: &[Language] = &[
     #[cfg(feature = "lang-more")]
     Language::new("clojure", "Clojure", || tree_sitter_clojure_orchard::LANGUAGE.into())
@@ -324,7 +322,6 @@ static SCIENCE: &[Language] = &[
         .highlights(&[tree_sitter_r::HIGHLIGHTS_QUERY]),
 ];
 
-/// Scripting languages.
 static SCRIPTING: &[Language] = &[
     Language::new("bash", "Bash", || tree_sitter_bash::LANGUAGE.into())
         .extensions(&["sh", "bash"])
@@ -454,7 +451,6 @@ const JAVASCRIPT: &str = tree_sitter_javascript::HIGHLIGHT_QUERY;
 const JSX: &str = tree_sitter_javascript::JSX_HIGHLIGHT_QUERY;
 const TYPESCRIPT: &str = tree_sitter_typescript::HIGHLIGHTS_QUERY;
 
-/// The languages of the web.
 static WEB: &[Language] = &[
     Language::new("javascript", "JavaScript", || tree_sitter_javascript::LANGUAGE.into())
         .extensions(&["js", "mjs", "cjs", "jsx"])

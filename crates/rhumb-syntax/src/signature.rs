@@ -14,11 +14,8 @@ const MAX_HEADER_NODES: usize = 2_000;
 
 /// The nodes that a signature is made from.
 pub(crate) struct DefinitionHeader<'tree> {
-    /// The whole definition.
     pub(crate) node: Node<'tree>,
-    /// The name of the definition.
     pub(crate) name: Node<'tree>,
-    /// The body that the query captures.
     pub(crate) body: Option<Node<'tree>>,
     /// The documentation, which may be inside of the header.
     pub(crate) doc: Option<Node<'tree>>,

@@ -1,8 +1,8 @@
 //! The start of statements: lines at which a source may be cut.
 
-use tree_sitter::Node;
 use crate::language::Language;
 use crate::parse::parse_for_query;
+use tree_sitter::Node;
 
 /// Maximum depth of the nodes that are visited. Only adversarial sources nest deeper.
 const MAX_DEPTH: u16 = 2_048;

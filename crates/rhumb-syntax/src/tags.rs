@@ -1,8 +1,5 @@
 //! Extracts tags: runs the tags query of a language over a source and interprets its captures.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
-use tree_sitter::{Node, QueryMatch, Tree};
 use crate::doc::doc_line;
 use crate::embedded::Regions;
 use crate::language::Language;
@@ -10,6 +7,9 @@ use crate::parse::{MAX_SOURCE_BYTES, parse_for_query, parse_part_for_query};
 use crate::query::{CaptureRole, PatternSettings, TagQuery};
 use crate::signature::{DefinitionHeader, signature};
 use crate::walk::Visit;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use tree_sitter::{Node, QueryMatch, Tree};
 
 /// Maximum number of keys of a file. A file with more is a table of data.
 const MAX_KEYS: usize = 1_000;
@@ -49,7 +49,6 @@ struct CapturedDefinition {
     name_range: Range<usize>,
     /// The row of the name, 0-based. Captures of one definition share it.
     name_row: usize,
-    /// Whether the query captures the body.
     has_body: bool,
     range: Range<usize>,
     line: u32,
@@ -86,7 +85,6 @@ struct Collected {
 }
 
 impl Collected {
-    /// Adds the captures of `query` in `tree`.
     fn collect(&mut self, query: &TagQuery, tree: &Tree, source: &str) {
         query.walk.run(tree, source, &mut Collector { query, source, found: self });
     }

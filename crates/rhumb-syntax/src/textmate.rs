@@ -1,16 +1,15 @@
 //! Highlighting by TextMate rules (syntect), for languages without a tree-sitter grammar.
 
-use std::ops::Range;
-use std::sync::OnceLock;
-use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 use crate::highlight::{Highlight, LineSpans, MAX_LINE_BYTES};
 use crate::language::{file_name, first_word};
 use rhumb_text::lines;
+use std::ops::Range;
+use std::sync::OnceLock;
+use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 /// Maximum size in bytes of a source that is highlighted by rules. They are about ten times slower than a parser.
 const MAX_BYTES: usize = 128 << 10;
 
-/// The rules for one language.
 pub(crate) struct TextMateSyntax(&'static SyntaxReference);
 
 /// The rules for a path, by its file name, its extension or the first line of the source.

@@ -4,10 +4,10 @@
 //! every pattern that may match. The walk therefore decides the paths of a query itself (see [`crate::pattern`]) and runs the
 //! engine for the other patterns only at nodes at which one of them starts.
 
+use crate::pattern::{self, Condition, Pattern};
 use std::num::NonZeroU16;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Language, Node, Query, QueryCursor, QueryMatch, Tree};
-use crate::pattern::{self, Condition, Pattern};
 
 /// Maximum depth of the nodes that are visited. Only adversarial sources and expressions with thousands of operators nest deeper; the
 /// outermost levels of the latter suffice. The cost of a node grows with its depth.
@@ -28,7 +28,6 @@ pub(crate) struct TagWalk {
     kinds: Vec<KindWork>,
 }
 
-/// The work at nodes of one kind.
 #[derive(Default)]
 struct KindWork {
     /// Paths that end at such a node.
@@ -39,7 +38,6 @@ struct KindWork {
     needs_field: bool,
 }
 
-/// A path to a captured node.
 struct CapturePath {
     /// The required field of the node.
     field: Option<FieldId>,
@@ -56,14 +54,11 @@ struct PathNode {
     kind: u16,
 }
 
-/// The id of a field in a grammar.
 type FieldId = NonZeroU16;
 
 /// Receives the results of a walk.
 pub(crate) trait Visit {
-    /// A path with this capture leads to `node`.
     fn path(&mut self, capture: usize, node: Node<'_>);
-    /// The engine found a match.
     fn matched(&mut self, found: &QueryMatch<'_, '_>);
 }
 
@@ -91,7 +86,7 @@ impl TagWalk {
         if self.kinds.is_empty() {
             return engine.run(tree.root_node(), visit);
         }
-        engine.only_at_start();
+        engine.cursor.set_max_start_depth(Some(0));
         let mut cursor = tree.walk();
         let mut ancestors: Vec<PathNode> = Vec::new();
         loop {
@@ -155,7 +150,6 @@ impl<'language> KindTable<'language> {
         Self { language, kinds }
     }
 
-    /// The id of a named kind that is not a supertype.
     fn id(&self, kind: &str) -> Option<u16> {
         let id = self.language.id_for_node_kind(kind, true);
         let known = id != 0 && usize::from(id) < self.kinds.len() && !self.language.node_kind_is_supertype(id);
@@ -204,7 +198,6 @@ impl<'language> KindTable<'language> {
     }
 }
 
-/// The query engine for one source.
 struct Engine<'walk> {
     query: &'walk Query,
     source: &'walk str,
@@ -218,11 +211,6 @@ impl<'walk> Engine<'walk> {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MAX_MATCHES_IN_PROGRESS);
         Self { query, source, cursor, remaining: MAX_MATCHES }
-    }
-
-    /// Restricts matches to patterns that start at the given node.
-    fn only_at_start(&mut self) {
-        self.cursor.set_max_start_depth(Some(0));
     }
 
     fn run(&mut self, node: Node<'_>, visit: &mut impl Visit) {

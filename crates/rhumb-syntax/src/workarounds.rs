@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 
-/// Maximum number of heredocs.
 const MAX_HEREDOCS: usize = 2_000;
 
 /// Maximum number of `<` in Nix, which has few comparisons and no markup.

@@ -3,14 +3,13 @@
 //! Callers see plain text, and a write restores the encoding of the file. Therefore bytes are decoded only if
 //! encoding the result gives back exactly the same bytes.
 
-use std::borrow::Cow;
-use std::fmt;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use std::borrow::Cow;
+use std::fmt;
 
 /// The byte order mark as a character.
 const MARK: char = '\u{feff}';
-/// The byte order mark in UTF-8.
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Escape sequences with which ISO-2022-JP switches to Japanese characters.

@@ -1,8 +1,8 @@
 //! Errors of this crate. Each has a hint: what the user can do next.
 
+use super::encoding::TextEncoding;
 use std::io;
 use std::path::PathBuf;
-use super::encoding::TextEncoding;
 
 /// `EPERM` ("Operation not permitted"), which has the same number on every Unix.
 const EPERM: i32 = 1;
@@ -11,11 +11,8 @@ const EPERM: i32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The path is not a folder.
-    #[error("{} is not a folder", .path.display())]
-    NotAFolder {
-        /// The path as given.
-        path: PathBuf,
-    },
+    #[error("{} is not a folder", .0.display())]
+    NotAFolder(PathBuf),
     /// The folder does not exist or cannot be entered.
     #[error("cannot open the folder {}: {source}", .path.display())]
     Unreachable {
@@ -30,7 +27,7 @@ impl WorkspaceError {
     /// What the user can do next, as one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotAFolder { .. } => "Name a folder with --root, or start inside one.",
+            Self::NotAFolder(_) => "Name a folder with --root, or start inside one.",
             Self::Unreachable { .. } => "Check that the folder exists and that you may enter it.",
         }
     }
@@ -40,11 +37,8 @@ impl WorkspaceError {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file does not exist.
-    #[error("{path} does not exist")]
-    NotFound {
-        /// The path as requested.
-        path: String,
-    },
+    #[error("{0} does not exist")]
+    NotFound(String),
     /// The path leads out of the root or into `.git`, or is not a relative path.
     #[error("{path} is out of bounds: {reason}")]
     Outside {
@@ -54,11 +48,8 @@ pub enum ReadError {
         reason: &'static str,
     },
     /// There is a NUL byte near the start.
-    #[error("{path} is a binary file")]
-    Binary {
-        /// The path as requested.
-        path: String,
-    },
+    #[error("{0} is a binary file")]
+    Binary(String),
     /// The bytes are not UTF-8, and no other encoding restores them exactly.
     #[error("{path} has an unknown text encoding (not UTF-8 from byte {offset} on)")]
     UnknownEncoding {
@@ -76,11 +67,8 @@ pub enum ReadError {
         bytes: u64,
     },
     /// The path is a folder, pipe, socket or device.
-    #[error("{path} is not a regular file")]
-    NotAFile {
-        /// The path as requested.
-        path: String,
-    },
+    #[error("{0} is not a regular file")]
+    NotAFile(String),
     /// The operating system reported another error.
     #[error("cannot read {path}: {source}")]
     Unreadable {
@@ -95,9 +83,9 @@ impl ReadError {
     /// What the user can do next, as one sentence.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotFound { .. } => "Check the spelling. Paths are relative to the root.",
+            Self::NotFound(_) => "Check the spelling. Paths are relative to the root.",
             Self::Outside { .. } => "Only files inside the root and outside .git can be opened.",
-            Self::Binary { .. } => {
+            Self::Binary(_) => {
                 "Binary files cannot be added to the chat. Convert text in UTF-32, or in UTF-16 without a byte order mark, \
                  to UTF-8."
             }
@@ -105,7 +93,7 @@ impl ReadError {
                 "Convert the file to UTF-8 first. rhumb never changes the encoding of a file."
             }
             Self::TooLarge { .. } => "Split the file, or add only the part that matters.",
-            Self::NotAFile { .. } => "Name a regular file.",
+            Self::NotAFile(_) => "Name a regular file.",
             Self::Unreadable { .. } => "Check the permissions of the file and try again.",
         }
     }
@@ -153,11 +141,8 @@ pub enum WriteError {
         reason: &'static str,
     },
     /// Files were changed since the write, so it cannot be undone or redone.
-    #[error("changed since: {}", .paths.join(", "))]
-    ChangedSince {
-        /// The files.
-        paths: Vec<String>,
-    },
+    #[error("changed since: {}", .0.join(", "))]
+    ChangedSince(Vec<String>),
     /// Another process has been writing in the same root for longer than the lock timeout.
     #[error("another rhumb is writing here")]
     Busy,
@@ -170,35 +155,20 @@ pub enum WriteError {
         reason: String,
     },
     /// The journal cannot record the write, so it could not be recovered after a crash, or undone.
-    #[error("this write cannot be recorded: {source}")]
-    NotRecorded {
-        /// Why the journal cannot be used.
-        source: JournalError,
-    },
+    #[error("this write cannot be recorded: {0}")]
+    NotRecorded(#[source] JournalError),
     /// A record of the journal cannot be read or updated.
-    #[error("the journal of writes cannot be used: {source}")]
-    Journal {
-        /// Why the journal cannot be used.
-        source: JournalError,
-    },
-    /// The record of the write to undo or redo is damaged.
-    #[error("the record of that write is damaged; it was moved to {}", .kept.display())]
-    DamagedRecord {
-        /// Path of the record now.
-        kept: PathBuf,
-    },
+    #[error("the journal of writes cannot be used: {0}")]
+    Journal(#[source] JournalError),
+    /// The record of the write to undo or redo is damaged: its path now.
+    #[error("the record of that write is damaged; it was moved to {}", .0.display())]
+    DamagedRecord(PathBuf),
     /// The record of the write to undo or redo has a format that this version does not know.
-    #[error("another version of rhumb made that write, and only it can read the record {}", .record.display())]
-    NewerRecord {
-        /// Path of the record.
-        record: PathBuf,
-    },
+    #[error("another version of rhumb made that write, and only it can read the record {}", .0.display())]
+    NewerRecord(PathBuf),
     /// The path is a folder, pipe, socket or device.
-    #[error("{path} is not a regular file")]
-    NotAFile {
-        /// The path.
-        path: String,
-    },
+    #[error("{0} is not a regular file")]
+    NotAFile(String),
     /// The encoding of the file does not have a character of the new text.
     #[error("{path} is in {encoding}, which does not have {character:?} (U+{:04X}, line {line} of the new text)", u32::from(*.character))]
     Unencodable {
@@ -211,30 +181,18 @@ pub enum WriteError {
         /// Line of the character in the new text, 1-based.
         line: usize,
     },
-    /// Two writes name the same file.
-    #[error("the set of changes contains {path} twice")]
-    Twice {
-        /// The second path.
-        path: String,
-    },
+    /// Two writes name the same file: the second path.
+    #[error("the set of changes contains {0} twice")]
+    Twice(String),
     /// The file has no write permission.
-    #[error("{path} is read-only")]
-    ReadOnly {
-        /// The file.
-        path: String,
-    },
+    #[error("{0} is read-only")]
+    ReadOnly(String),
     /// The file system is mounted read-only.
-    #[error("{path} is on a file system that is mounted read-only")]
-    ReadOnlyMount {
-        /// The file.
-        path: String,
-    },
-    /// The file is immutable or append-only, or only its owner may replace it. Changing the permission bits does not help.
-    #[error("the system does not let {path} be changed")]
-    Immutable {
-        /// The file or its folder.
-        path: String,
-    },
+    #[error("{0} is on a file system that is mounted read-only")]
+    ReadOnlyMount(String),
+    /// The file or its folder is immutable or append-only, or only its owner may replace it. Changing the permission bits does not help.
+    #[error("the system does not let {0} be changed")]
+    Immutable(String),
     /// No file can be created in the folder.
     #[error("no permission to write {path}: no file can be created in the folder {}", .folder.display())]
     FolderDenied {
@@ -268,11 +226,8 @@ pub enum WriteError {
         bytes: u64,
     },
     /// The file has other hard links, and its owner or attributes cannot be copied to a new file.
-    #[error("{path} has other hard links, and its owner or attributes cannot be copied to a new file")]
-    Linked {
-        /// The file.
-        path: String,
-    },
+    #[error("{0} has other hard links, and its owner or attributes cannot be copied to a new file")]
+    Linked(String),
     /// The operating system reported another error.
     #[error("cannot {doing} {path}: {source}")]
     Io {
@@ -284,11 +239,8 @@ pub enum WriteError {
         source: io::Error,
     },
     /// All files were written, but reading this one back gave different content.
-    #[error("{path} does not read back as it was written")]
-    ReadBack {
-        /// The file.
-        path: String,
-    },
+    #[error("{0} does not read back as it was written")]
+    ReadBack(String),
     /// All files were written, but this one cannot be read back.
     #[error("{path} was written but cannot be read back: {source}")]
     NotReadBack {
@@ -321,44 +273,42 @@ impl WriteError {
         let next = match self {
             Self::Stale { .. } => "Reload the file and review the change again.",
             Self::Outside { .. } => "Only files inside the root and outside of .git can be written.",
-            Self::NotAFile { .. } => "Move what is at that path, or choose another name.",
+            Self::NotAFile(_) => "Move what is at that path, or choose another name.",
             Self::Unencodable { path, .. } => {
                 return format!(
                     "Nothing was written. Reject the hunk with this character, or convert {path} to UTF-8 first."
                 );
             }
-            Self::ChangedSince { .. } => "Restore these files by hand, or leave them as they are.",
+            Self::ChangedSince(_) => "Restore these files by hand, or leave them as they are.",
             Self::Busy => "Wait until it is done, then try again.",
             Self::Unfinished { .. } => {
                 "Correct that and write again: the earlier write is finished or rolled back first."
             }
-            Self::NotRecorded { .. } => "Free some space there, or make that folder writable, and write again.",
-            Self::Journal { .. } => "Check that the folder is readable and writable.",
-            Self::DamagedRecord { .. } => {
+            Self::NotRecorded(_) => "Free some space there, or make that folder writable, and write again.",
+            Self::Journal(_) => "Check that the folder is readable and writable.",
+            Self::DamagedRecord(_) => {
                 "Restore its files by hand if you want to. The next undo continues with the write before it."
             }
-            Self::NewerRecord { .. } => "Use that version.",
-            Self::Twice { .. } => "Reject one of the two changes.",
-            Self::ReadOnly { path } => {
+            Self::NewerRecord(_) => "Use that version.",
+            Self::Twice(_) => "Reject one of the two changes.",
+            Self::ReadOnly(path) => {
                 return format!(
                     "Nothing was written. Make it writable (chmod u+w {path}) and write again, or reject its hunks."
                 );
             }
-            Self::ReadOnlyMount { .. } => "Mount it writable and write again, or reject this file.",
-            Self::Immutable { .. } => {
-                "It may be immutable (lsattr shows it, chattr -i removes it). Or reject this file."
-            }
+            Self::ReadOnlyMount(_) => "Mount it writable and write again, or reject this file.",
+            Self::Immutable(_) => "It may be immutable (lsattr shows it, chattr -i removes it). Or reject this file.",
             Self::FolderDenied { .. } => "Give yourself write permission on that folder, or reject this file.",
             Self::OverLimit { .. } => "Raise the limit (ulimit -f) and write again, or reject this file.",
             Self::Denied { .. } => "Give yourself that permission, or reject this file.",
             Self::NoSpace { .. } => "Free some space and write again.",
-            Self::Linked { path } => {
+            Self::Linked(path) => {
                 return format!(
                     "Nothing was written. Replace it with a copy (cp {path} copy, mv copy {path}), or reject it."
                 );
             }
             Self::Io { .. } => "Correct that and try again.",
-            Self::ReadBack { .. } => {
+            Self::ReadBack(_) => {
                 return "Another program may have written it at the same moment. Check the file.".into();
             }
             Self::NotReadBack { .. } => return "All files were written. Check this one.".into(),
@@ -382,13 +332,13 @@ impl WriteError {
         match source.kind() {
             // Missing permissions are reported as EACCES.
             io::ErrorKind::PermissionDenied if cfg!(unix) && source.raw_os_error() == Some(EPERM) => {
-                Self::Immutable { path }
+                Self::Immutable(path)
             }
             io::ErrorKind::PermissionDenied => Self::Denied { path, doing },
-            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount { path },
+            io::ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyMount(path),
             io::ErrorKind::FileTooLarge => Self::OverLimit { path, bytes },
             // This crate creates the error without an OS error number; the system uses EMLINK for folders.
-            io::ErrorKind::TooManyLinks if source.raw_os_error().is_none() => Self::Linked { path },
+            io::ErrorKind::TooManyLinks if source.raw_os_error().is_none() => Self::Linked(path),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path, bytes },
             _ => Self::Io { path, doing, source },
         }

@@ -20,7 +20,6 @@ pub(crate) fn may_copy_metadata(name: &OsStr) -> bool {
     IN_PLACE.with(|kept| kept.get().is_none_or(|kept| name != kept))
 }
 
-/// The fault to inject at a step.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {

@@ -3,12 +3,11 @@
 //! Names come from users, models and stored sessions. Resolution starts at the root, handles one component at a time,
 //! and checks every symbolic link on the way. It opens no file.
 
+use super::root::Root;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use super::root::Root;
 
-/// A resolved name.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedPath {
     /// Absolute path, without symbolic links as far as it exists.
@@ -163,10 +162,7 @@ fn followed(root: &Root, link: &Path) -> Result<PathBuf, ResolveError> {
         return Err(ResolveError::Outside("it is a link out of the root"));
     };
     let into_git = |part: Component<'_>| part.as_os_str().to_str().is_some_and(is_git_folder);
-    if inside.components().any(into_git) {
-        return Err(ResolveError::Outside("it is a link into .git"));
-    }
-    Ok(real)
+    if inside.components().any(into_git) { Err(ResolveError::Outside("it is a link into .git")) } else { Ok(real) }
 }
 
 fn refused(error: io::Error) -> ResolveError {

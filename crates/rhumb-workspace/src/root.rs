@@ -1,8 +1,8 @@
 //! Discovery of the root folder that all paths are relative to.
 
+use super::error::WorkspaceError;
 use std::fs;
 use std::path::{Path, PathBuf};
-use super::error::WorkspaceError;
 
 /// Kind of the root folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,6 @@ impl Root {
         self.excluded.iter().any(|own| lies_in(path, own))
     }
 
-    /// The patterns of [`Root::ignoring`].
     pub(crate) fn ignored(&self) -> &[String] {
         &self.ignored
     }
@@ -100,7 +99,7 @@ fn folder(path: &Path) -> Result<PathBuf, WorkspaceError> {
     let unreachable = |source| WorkspaceError::Unreachable { path: path.to_owned(), source };
     let real = fs::canonicalize(path).map_err(unreachable)?;
     if !fs::metadata(&real).map_err(unreachable)?.is_dir() {
-        return Err(WorkspaceError::NotAFolder { path: path.to_owned() });
+        return Err(WorkspaceError::NotAFolder(path.to_owned()));
     }
     Ok(real)
 }
@@ -230,7 +229,7 @@ mod tests {
     fn a_file_or_nothing_is_refused_as_root() {
         let dir = tempfile::tempdir().unwrap();
         made(dir.path(), &["a"]);
-        assert!(matches!(Root::discover(&dir.path().join("a")), Err(WorkspaceError::NotAFolder { .. })));
+        assert!(matches!(Root::discover(&dir.path().join("a")), Err(WorkspaceError::NotAFolder(_))));
         assert!(matches!(Root::at(&dir.path().join("b")), Err(WorkspaceError::Unreachable { .. })));
     }
 }

@@ -1,15 +1,14 @@
 //! Snapshots: the text of a file and the hash of its bytes at one moment.
 
+use crate::encoding::DecodeError;
+use crate::resolve::{ResolveError, resolve};
+use crate::{ReadError, Root, TextEncoding};
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
-use super::error::ReadError;
-use super::root::Root;
-use crate::encoding::{DecodeError, TextEncoding};
-use crate::resolve::{ResolveError, resolve};
 
 /// Maximum size in bytes of a file that is read as text.
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
@@ -61,18 +60,18 @@ pub fn read_raw(root: &Root, path: &str) -> Result<Vec<u8>, ReadError> {
     let name = || path.to_owned();
     let resolved = resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => ReadError::Outside { path: name(), reason },
-        ResolveError::NotAFolder => ReadError::NotFound { path: name() },
+        ResolveError::NotAFolder => ReadError::NotFound(name()),
         ResolveError::Io(source) => ReadError::Unreadable { path: name(), source },
     })?;
-    let meta = resolved.found.ok_or_else(|| ReadError::NotFound { path: name() })?;
+    let meta = resolved.found.ok_or_else(|| ReadError::NotFound(name()))?;
     if !meta.is_file() {
-        return Err(ReadError::NotAFile { path: name() });
+        return Err(ReadError::NotAFile(name()));
     }
     if meta.len() > MAX_FILE_BYTES {
         return Err(ReadError::TooLarge { path: name(), bytes: meta.len() });
     }
     let bytes = read_bytes(&resolved.target, MAX_FILE_BYTES + 1).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => ReadError::NotFound { path: name() },
+        io::ErrorKind::NotFound => ReadError::NotFound(name()),
         _ => ReadError::Unreadable { path: name(), source },
     })?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -87,7 +86,7 @@ fn decode(path: &str, bytes: Vec<u8>) -> Result<Snapshot, ReadError> {
     let size = bytes.len() as u64;
     match TextEncoding::decode(bytes) {
         Ok((text, encoding)) => Ok(Snapshot { path, text: text.into(), encoding, hash, bytes: size }),
-        Err(DecodeError::Binary) => Err(ReadError::Binary { path }),
+        Err(DecodeError::Binary) => Err(ReadError::Binary(path)),
         Err(DecodeError::Unknown(offset)) => Err(ReadError::UnknownEncoding { path, offset }),
     }
 }
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn binary_files_and_unknown_encodings_are_rejected() {
         let (_dir, root) = root_with("a", b"\x7fELF\0\0");
-        assert!(matches!(read(&root, "a"), Err(ReadError::Binary { .. })));
+        assert!(matches!(read(&root, "a"), Err(ReadError::Binary(_))));
         let (_dir, root) = root_with("a", b"caf\x9d\x01");
         assert!(matches!(read(&root, "a"), Err(ReadError::UnknownEncoding { offset: 3, .. })));
         let (_dir, root) = root_with("a", b"le caf\xe9 est ferm\xe9");
@@ -161,10 +160,10 @@ mod tests {
         let (_dir, root) = root_with("a", b"x");
         fs::create_dir(root.path().join("dir")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(root.path().join("socket")).unwrap();
-        assert!(matches!(read(&root, "dir"), Err(ReadError::NotAFile { .. })));
-        assert!(matches!(read(&root, "socket"), Err(ReadError::NotAFile { .. })));
-        assert!(matches!(read(&root, "b"), Err(ReadError::NotFound { .. })));
-        assert!(matches!(read(&root, "a/b"), Err(ReadError::NotFound { .. })));
+        assert!(matches!(read(&root, "dir"), Err(ReadError::NotAFile(_))));
+        assert!(matches!(read(&root, "socket"), Err(ReadError::NotAFile(_))));
+        assert!(matches!(read(&root, "b"), Err(ReadError::NotFound(_))));
+        assert!(matches!(read(&root, "a/b"), Err(ReadError::NotFound(_))));
         assert!(matches!(read(&root, "../a"), Err(ReadError::Outside { .. })));
     }
 
@@ -173,7 +172,7 @@ mod tests {
         let (_dir, root) = root_with("a", b"x");
         let pipe = root.path().join("pipe");
         if std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
-            assert!(matches!(read(&root, "pipe"), Err(ReadError::NotAFile { .. })));
+            assert!(matches!(read(&root, "pipe"), Err(ReadError::NotAFile(_))));
             assert!(read_bytes(&pipe, 10).is_err());
         }
     }

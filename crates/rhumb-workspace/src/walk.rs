@@ -116,12 +116,10 @@ pub fn refresh_entry(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     Some(FileEntry { bytes: meta.len(), modified: modified(&meta), stamp: stamp(&meta, since), ..entry.clone() })
 }
 
-/// Shared state of a walk.
 #[derive(Clone)]
 struct Walk(Arc<Mutex<WalkState>>);
 
 struct WalkState {
-    /// The rules at the current position.
     rules: Rules,
     /// Nested repositories found so far.
     nested: BTreeSet<String>,
@@ -281,7 +279,6 @@ const SECRET_NAMES: &[&str] = &[
 const SECRET_ENDINGS: &[&str] =
     &[".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc", ".gpg", ".tfvars", ".ovpn"];
 
-/// Names of SSH private keys.
 const SSH_KEYS: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
 /// Endings of templates of environment files, which contain no secrets.

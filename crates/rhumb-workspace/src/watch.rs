@@ -3,15 +3,15 @@
 //! Other folders are not watched: the number of watches is limited, and a build folder can contain thousands of
 //! folders.
 
+use super::resolve::relative;
+use super::root::Root;
+use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
-use notify::event::{AccessKind, AccessMode, Event, EventKind, ModifyKind, RenameMode};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watcher};
-use super::resolve::relative;
-use super::root::Root;
 
 /// Changes within this time of each other are reported together.
 const DEBOUNCE: Duration = Duration::from_millis(150);
@@ -147,7 +147,6 @@ fn transient_files(events: &[EventResult]) -> BTreeSet<&Path> {
     came.intersection(&went).copied().collect()
 }
 
-/// Returns what an event changes.
 fn changes_of_event(root: &Root, kind: EventKind, paths: &[PathBuf]) -> DiskChanges {
     let mut changed = DiskChanges::default();
     let writes = match kind {
@@ -187,7 +186,6 @@ fn is_rule(path: &str) -> bool {
 /// Maximum time that events are held back if they keep coming.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// An event, or an error of the watcher.
 type EventResult = notify::Result<Event>;
 
 /// Creates a watcher that reports events in groups: `on_events` is called when no event has come for `pause`, or

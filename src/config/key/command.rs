@@ -1,23 +1,21 @@
 //! Keys that a command of the user prints: `pass show …`, `op read …` and the like.
 
+use crate::config::ConfigError;
+use rhumb_text::sanitize;
+use secrecy::SecretString;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
-use secrecy::SecretString;
-use crate::config::ConfigError;
-use rhumb_text::sanitize;
 
 /// Time limit of a command. Long enough for a person to unlock a password store in another window.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Polling interval for the end of the command.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long to wait for remaining output after the end of the command.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Maximum output that is read, in bytes.
 const MAX_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// Maximum length of an error message of the command, in characters.

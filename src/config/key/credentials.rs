@@ -1,28 +1,29 @@
-//! The credentials file, with a key for each host, and which addresses a key may be sent to.
+//! Stores of keys: the keyring of the system, with one entry for each host; and the credentials file, with a key for each host, and
+//! which addresses a key may be sent to.
 //!
 //! ```toml
 //! ["api.example.com"]
 //! key = "…"
 //! ```
 
-use std::net::IpAddr;
-use std::path::Path;
-use secrecy::{ExposeSecret as _, SecretString};
-use toml::de::{DeTable, DeValue};
-use url::{Host, Url};
 use super::secret_file;
 use crate::config::ConfigError;
 use crate::config::paths::{owner_if_another, private_folder, replace_file};
 use crate::config::settings_file::line_of;
+use secrecy::{ExposeSecret as _, SecretString};
+use std::fmt;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use toml::de::{DeTable, DeValue};
+use url::{Host, Url};
 
 /// The key for `url` and the name of its entry; `None` if there is no such file or entry.
 ///
 /// # Errors
 /// The file can be read by others, cannot be read, or is malformed. Error messages never quote it.
 pub(super) fn find(path: &Path, url: &Url) -> Result<Option<(String, SecretString)>, ConfigError> {
-    let Some(text) = secret_file(path)? else {
-        return Ok(None);
-    };
+    let Some(text) = secret_file(path)? else { return Ok(None) };
     let wrong = |at: usize, message: &str| ConfigError::Invalid {
         path: path.display().to_string(),
         message: format!("line {}: {message}", line_of(&text, at)),
@@ -77,7 +78,7 @@ pub(super) fn with_key(text: &str, url: &Url, entry: &str, key: &SecretString) -
 /// either the old or the new one.
 pub(super) fn write_key(path: &Path, url: &Url, entry: &str, key: &SecretString) -> Result<(), ConfigError> {
     let shown = path.display().to_string();
-    let failed = |why: String| ConfigError::KeyNotStored { why };
+    let failed = |why: String| ConfigError::KeyNotStored(why);
     let unwritable = |cause: std::io::Error| failed(format!("{shown} cannot be written: {cause}"));
     let folder = path.parent().ok_or_else(|| failed(format!("{shown} has no folder")))?;
     private_folder(folder).map_err(unwritable)?;
@@ -156,6 +157,61 @@ fn is_this_machine(url: &Url) -> bool {
         Some(Host::Ipv4(ip)) => IpAddr::V4(ip).is_loopback(),
         Some(Host::Ipv6(ip)) => IpAddr::V6(ip).is_loopback(),
         None => false,
+    }
+}
+
+/// A store of keys by host.
+pub trait Keyring: fmt::Debug + Send + Sync {
+    /// Reads the key of a host.
+    ///
+    /// # Errors
+    /// The store exists and cannot be read.
+    fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError>;
+
+    /// Stores the key of a host. Returns `false` if the system has no keyring.
+    ///
+    /// # Errors
+    /// The store exists and cannot be written.
+    fn store(&self, host: &str, key: &SecretString) -> Result<bool, ConfigError>;
+}
+
+/// The keyring of this system, if the program is built with it.
+#[cfg(not(feature = "keyring"))]
+pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
+    None
+}
+
+/// The keyring of this system, if the program is built with it.
+#[cfg(feature = "keyring")]
+pub fn keyring_of_system() -> Option<Arc<dyn Keyring>> {
+    Some(Arc::new(OfSystem))
+}
+
+/// The keyring of the desktop: entries of the service `rhumb`, with the host as user name.
+#[cfg(feature = "keyring")]
+#[derive(Debug)]
+struct OfSystem;
+
+#[cfg(feature = "keyring")]
+impl Keyring for OfSystem {
+    fn key(&self, host: &str) -> Result<Option<SecretString>, ConfigError> {
+        use ::keyring::v1::{Entry, Error};
+        match Entry::new("rhumb", host).and_then(|entry| entry.get_password()) {
+            Ok(key) => Ok(Some(SecretString::from(key.trim())).filter(|_| !key.trim().is_empty())),
+            // Most servers have no keyring.
+            Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
+            Err(error) => Err(ConfigError::Keyring(error.to_string())),
+        }
+    }
+
+    fn store(&self, host: &str, key: &SecretString) -> Result<bool, ConfigError> {
+        use ::keyring::v1::{Entry, Error};
+        use secrecy::ExposeSecret as _;
+        match Entry::new("rhumb", host).and_then(|entry| entry.set_password(key.expose_secret())) {
+            Ok(()) => Ok(true),
+            Err(Error::NoDefaultStore) => Ok(false),
+            Err(error) => Err(ConfigError::Keyring(error.to_string())),
+        }
     }
 }
 

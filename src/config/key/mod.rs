@@ -3,21 +3,20 @@
 
 mod command;
 mod credentials;
-mod keyring;
 
+use super::endpoint::ProviderCandidate;
+use super::provider::PRESETS;
+use super::{ConfigError, Paths, Settings};
+pub use credentials::{Keyring, keyring_of_system};
+use rhumb_llm::models::Api;
+use rhumb_llm::{Endpoint, KeySource};
+use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
+use secrecy::{ExposeSecret as _, SecretString};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
-use super::endpoint::ProviderCandidate;
-use super::provider::PRESETS;
-use super::{ConfigError, Paths, Settings};
-pub use keyring::{Keyring, keyring_of_system};
-use rhumb_llm::models::Api;
-use rhumb_llm::{Endpoint, KeySource};
-use rhumb_session::{KeySearch, KeyedProvider, SearchedPlace};
 
 /// Maximum length of a key, in bytes. A longer text was pasted by mistake.
 const MAX_KEY_BYTES: usize = 4096;
@@ -28,13 +27,10 @@ const OWN_KEY_VARIABLE: &str = "RHUMB_API_KEY";
 /// An address that needs a key, and the sources that the user bound to it.
 #[derive(Debug, Clone)]
 pub(super) struct KeyLookup<'a> {
-    /// The address.
     pub(super) url: &'a Url,
     /// Whether the user configured this address, so that keys without a host may be sent there.
     pub(super) is_own: bool,
-    /// Variables with its key.
     pub(super) variables: Vec<&'a str>,
-    /// The command that prints its key.
     pub(super) command: Option<&'a str>,
 }
 
@@ -82,7 +78,6 @@ impl Keys {
         self.variables.iter().map(|(name, key)| (name.as_str(), key))
     }
 
-    /// Whether a variable contains a key.
     pub(super) fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
@@ -138,9 +133,7 @@ impl Keys {
     /// # Errors
     /// As [`Keys::source`], or the command fails.
     pub(super) fn find(&self, lookup: &KeyLookup<'_>) -> Result<Option<(SecretString, KeySource)>, ConfigError> {
-        let Some(source) = self.source(lookup)? else {
-            return Ok(None);
-        };
+        let Some(source) = self.source(lookup)? else { return Ok(None) };
         let key = match &source {
             KeySource::Variable(name) => self.variables.get(name).cloned(),
             KeySource::Credentials { path, .. } => credentials::find(Path::new(path), lookup.url)?.map(|(_, key)| key),
@@ -157,7 +150,7 @@ impl Keys {
     /// # Errors
     /// The text is not a valid key, or it cannot be stored. Error messages never quote it.
     fn store(&self, url: &Url, key: &SecretString) -> Result<KeySource, ConfigError> {
-        let failed = |why: &str| ConfigError::KeyNotStored { why: why.to_owned() };
+        let failed = |why: &str| ConfigError::KeyNotStored(why.to_owned());
         let entry = credentials::entry_for(url).ok_or_else(|| failed("the address has no host"))?;
         let text = key.expose_secret();
         if text.is_empty() || text.len() > MAX_KEY_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
@@ -228,7 +221,7 @@ impl Settings {
     /// # Errors
     /// There is no such provider, or the key cannot be stored.
     pub fn store_key(&self, provider: &str, key: &SecretString) -> Result<KeySource, ConfigError> {
-        let unknown = || ConfigError::KeyNotStored { why: format!("there is no provider {provider}") };
+        let unknown = || ConfigError::KeyNotStored(format!("there is no provider {provider}"));
         let keyed = self.keyed();
         let candidate = keyed.iter().find(|candidate| candidate.name == provider).ok_or_else(unknown)?;
         let url = Url::parse(candidate.base_url.trim()).map_err(|_| unknown())?;
@@ -283,7 +276,7 @@ fn secret_file(path: &Path) -> Result<Option<String>, ConfigError> {
         Err(cause) => return Err(ConfigError::Unreadable { path: name, cause }),
     };
     if readable_by_others(&metadata) {
-        return Err(ConfigError::KeyExposed { path: name });
+        return Err(ConfigError::KeyExposed(name));
     }
     if !metadata.is_file() {
         // Reading a pipe could block.

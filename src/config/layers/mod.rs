@@ -1,11 +1,6 @@
 //! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
 //! current folder, environment variables, and flags. Lists are concatenated.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use serde::de::DeserializeOwned;
-use toml::Value;
 use super::setting::{SETTINGS, Trust};
 use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
@@ -15,8 +10,12 @@ use rhumb_llm::Thinking;
 use rhumb_session::SettingKind;
 use rhumb_text::sanitize;
 use rhumb_workspace::is_secret_name;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::Value;
 
-/// The name of settings files.
 const FILE: &str = "rhumb.toml";
 
 /// Maximum size of a settings file in bytes.
@@ -73,7 +72,7 @@ impl Layers {
             layers.user(paths, &mut problems)?;
         }
         if !problems.is_empty() {
-            return Err(ConfigError::Wrong { problems });
+            return Err(ConfigError::Wrong(problems));
         }
         if let Some(dirs) = sources.dirs {
             let approvals = Approvals::read(sources.paths);
@@ -170,12 +169,10 @@ impl Layers {
         self.push(entry);
     }
 
-    /// The value of a setting in the file of the user.
     fn user_value(&self, name: &str) -> Option<&Value> {
         Some(&self.entries.get(name)?.iter().rev().find(|entry| !is_foreign(entry))?.value)
     }
 
-    /// Finds the convention files.
     fn find_conventions(&mut self, root: &Path, folders: &[PathBuf]) {
         let (found, long) = conventions::found(root, folders);
         self.conventions = found;

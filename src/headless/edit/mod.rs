@@ -3,28 +3,26 @@
 //! The session runs the request and its consequences as in the app. This front end prints events and answers the questions of the
 //! session from the flags, or asks the user on the terminal.
 
-mod errors;
 mod one_shot;
 mod out;
 mod request;
 
-use rhumb_session::ContextRequestPolicy;
-use tokio::sync::mpsc;
-use super::args::{AskArgs, EditArgs};
+use super::args::EditArgs;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, ModelClient, RequestEnv, editor_client};
 use crate::signals::Signals;
+use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
 use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
+use tokio::sync::mpsc;
 
-pub(in crate::headless) use errors::error_kind;
 use one_shot::OneShot;
 use out::Out;
-pub use request::Words;
+pub(in crate::headless) use out::error_kind;
 use request::{check_ready, offline, provider, request, with_output};
 
 /// Runs the request. The exit code is 0 when everything was applied, 1 when some edits were refused or there was no edit.
@@ -33,29 +31,6 @@ use request::{check_ready, offline, provider, request, with_output};
 /// No provider is configured, the request does not fit, the provider fails, the reply is incomplete, or a file cannot be written.
 pub fn edit(root: &Root, settings: Settings, args: &EditArgs) -> Result<u8, UserError> {
     edit_with(root, settings, args, EditOptions::default())
-}
-
-/// Asks, and prints the answer as it streams. The exit code is 0.
-///
-/// # Errors
-/// No provider, a request that does not fit, an error of the provider, or an incomplete answer.
-pub fn ask(root: &Root, settings: Settings, args: AskArgs) -> Result<u8, UserError> {
-    let AskArgs { message, message_file, with_output, named: _, files, read, mode, codebase_more, show_prompt, json } =
-        args;
-    let asked = EditArgs {
-        message,
-        message_file,
-        with_output,
-        files,
-        read,
-        mode: Some(mode.map_or(Mode::Ask, Mode::from)),
-        codebase_more,
-        show_prompt,
-        json,
-        plan_only: true,
-        ..EditArgs::default()
-    };
-    edit(root, settings, &asked)
 }
 
 /// The options of [`edit_with`] in addition to the settings and flags.
@@ -103,7 +78,6 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     result
 }
 
-/// The settings with the flags applied.
 fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
     let choice = |yes: bool, no: bool, set: bool| (set || yes) && !no;
     settings.lint = choice(args.lint, args.no_lint, settings.lint);

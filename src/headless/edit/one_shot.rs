@@ -1,9 +1,7 @@
 //! The front end of one request: performs the effects of the session, prints events, and answers questions.
 
-use std::io::Write as _;
-use tokio::sync::mpsc;
-use super::errors::{UNREADABLE, cause, incomplete, user_error};
 use super::out::{Out, prompt_json};
+use super::out::{UNREADABLE, cause, incomplete, user_error};
 use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
@@ -23,25 +21,23 @@ use rhumb_session::{
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
+use std::io::Write as _;
+use tokio::sync::mpsc;
 
-/// One request and its consequences.
 pub(super) struct OneShot<'a> {
     pub(super) args: &'a EditArgs,
     root: &'a Root,
     pub(super) session: Session,
     pub(super) host: Host,
-    /// The model of the conversation.
     pub(super) line: ModelClient,
     reports: mpsc::Receiver<HostMessage>,
     signals: Signals,
     pub(super) out: Out,
-    /// The request, if it is shown and not sent.
     pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
     has_surveyed: bool,
     /// The number of printed entries of the transcript.
     printed: usize,
-    /// The model that answers.
     model: String,
     answer: StreamingAnswer,
     /// Whether two parts of an answer were joined inside an edit and may not fit.
@@ -50,14 +46,11 @@ pub(super) struct OneShot<'a> {
     has_failed: bool,
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
-    /// Details of questions about a write.
     asked: WriteQuestion,
-    /// A write whose commit is pending.
     uncommitted: Option<(Written, WriteSummary)>,
     outcome: OneShotOutcome,
 }
 
-/// The streaming answer.
 #[derive(Default)]
 struct StreamingAnswer {
     text: String,
@@ -84,7 +77,6 @@ struct OneShotOutcome {
     written: Written,
     /// Whether the last check of written files failed.
     check_failed: bool,
-    /// The signal that stopped the checks.
     stopped_by: Option<u8>,
 }
 
@@ -282,7 +274,7 @@ impl<'a> OneShot<'a> {
                 self.proposal = Some(proposal.clone());
                 Ok(())
             }
-            Response::NotProposed(Some(failure)) => {
+            Response::NotProposed(Some(failure)) | Response::NotWritten { failure, .. } => {
                 let (message, hint) = (failure.message.clone(), failure.hint.clone());
                 self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
                 Ok(())
@@ -290,11 +282,6 @@ impl<'a> OneShot<'a> {
             Response::Wrote(written) => {
                 let summary = WriteSummary::new(self.session.review(), &written.paths);
                 self.wrote(written.clone(), summary)
-            }
-            Response::NotWritten { failure, .. } => {
-                let (message, hint) = (failure.message.clone(), failure.hint.clone());
-                self.outcome.error = Some(UserError::new(ErrorKind::Machine, message, hint));
-                Ok(())
             }
             Response::NotRecorded(cause) => {
                 self.asked.unrecorded.clone_from(cause);
@@ -353,7 +340,6 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Prints new entries of the transcript.
     fn print_entries(&mut self, without_notices: bool) -> Result<(), UserError> {
         let entries = self.session.transcript().get(self.printed..).unwrap_or_default();
         let mut again = Vec::new();
@@ -376,7 +362,6 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
-    /// Answers the first question of the session.
     fn answer_question(&mut self) -> Result<(), UserError> {
         let Some(question) = self.session.questions().first() else { return Ok(()) };
         let last = question.choices.last().map_or('n', |choice| choice.key);
@@ -563,9 +548,7 @@ impl<'a> OneShot<'a> {
         }
         Ok(*code)
     }
-}
 
-impl OneShot<'_> {
     /// Prints the request to standard output and sends nothing. The exit code is 0, or 2 if the request could not be sent
     /// unchanged.
     ///

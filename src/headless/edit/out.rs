@@ -1,18 +1,20 @@
-//! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs.
+//! Prints the events of `rhumb edit`: as text for people, or as JSON lines for programs. Missing and incomplete answers have an
+//! error with its exit code for people, and a cause for programs.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::time::Duration;
-use serde_json::{Value, json};
-use crate::error::UserError;
-use crate::headless::event::{FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
+use crate::error::{ErrorKind, UserError};
+use crate::headless::event::{FailedFor, FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
 use crate::headless::{complain, print_exactly, print_json};
 use rhumb_llm::models::{Dollars, Model, Tokens};
-use rhumb_llm::{Message, StreamEvent};
+use rhumb_llm::{Completion, Finish, LlmError, Message, StreamEvent};
 use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret, Section};
-use rhumb_session::{AskEvent, WriteSummary, Written};
+use rhumb_session::{AskError, AskEvent, WriteSummary, Written};
 use rhumb_text::{sanitize, thousands, width};
 use rhumb_workspace::process::End;
+use serde_json::{Value, json};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::time::Duration;
 
 /// Prints events as text for people or as JSON lines.
 pub(super) struct Out {
@@ -61,7 +63,6 @@ impl Out {
         self.event(&TurnEvent::Retrying { attempt, seconds: wait.as_secs_f64(), reason: reason.to_owned() })
     }
 
-    /// Removes a countdown.
     pub(crate) fn end_countdown(&self) {
         self.attempt.store(0, Relaxed);
         if self.is_counting.swap(false, Relaxed) {
@@ -70,7 +71,6 @@ impl Out {
         }
     }
 
-    /// Text of the answer as it arrives.
     pub(crate) fn text(&self, text: &str) -> Result<(), UserError> {
         if self.json { self.event(&TurnEvent::Text { text: text.to_owned() }) } else { print_exactly(text) }
     }
@@ -145,7 +145,6 @@ impl Out {
         self.event(&TurnEvent::Passages { passages: places.iter().map(passage).collect() })
     }
 
-    /// A command of a check has ended.
     pub(crate) fn check_ended(&self, command: &str, end: End, seconds: u64) -> Result<(), UserError> {
         let words = match end {
             End::Exit(code) => format!("exit code {code}"),
@@ -165,7 +164,6 @@ impl Out {
         if self.json { print_json(event) } else { Ok(()) }
     }
 
-    /// A request that is about to be sent.
     pub(crate) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
             complain(&format!(
@@ -185,7 +183,6 @@ impl Out {
         self.event(&TurnEvent::Done { written: written.paths.clone(), commit: written.commit.clone() })
     }
 
-    /// The result of a write.
     pub(crate) fn written(&self, written: &Written, summary: &WriteSummary) -> Result<(), UserError> {
         let file = |path: &String, hunks: usize| FileEvent { path: path.clone(), hunks };
         let not_written = summary.not_written.iter().map(|hunks| NotWrittenEvent {
@@ -201,7 +198,6 @@ impl Out {
     }
 }
 
-/// The possible secrets in a request.
 fn secret_events(secrets: &[PromptSecret]) -> Vec<SecretEvent> {
     let event = |secret: &PromptSecret| {
         let PromptSecret { title, line, kind, masked, .. } = secret;
@@ -249,4 +245,61 @@ fn chunk_json(chunk: &Section) -> Value {
 fn message_json(message: &Message) -> Value {
     let images: Vec<&str> = message.images.iter().map(|image| image.name.as_str()).collect();
     json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached})
+}
+
+/// The hint about a chat file that cannot be read.
+pub(super) const UNREADABLE: &str = "Correct or leave out that --file or --read (or read in rhumb.toml).";
+
+/// The kind of an error, which decides the exit code.
+pub(in crate::headless) fn error_kind(error: &AskError) -> ErrorKind {
+    match error {
+        AskError::Provider(LlmError::Interrupted(_)) | AskError::UnfinishedWork(_) => ErrorKind::Incomplete,
+        AskError::Unreadable(_) | AskError::Provider(LlmError::MissingKey { .. }) => ErrorKind::Usage,
+        AskError::Provider(_) | AskError::Unsent(_) | AskError::TooLong(_) => ErrorKind::Provider,
+    }
+}
+
+pub(super) fn cause(error: &AskError) -> FailedFor {
+    match error {
+        AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }) => FailedFor::Window,
+        AskError::Unsent(_) => FailedFor::Money,
+        AskError::Unreadable(_) => FailedFor::File,
+        AskError::Provider(_) | AskError::UnfinishedWork(_) => FailedFor::Provider,
+    }
+}
+
+/// The error for people. `began`: a part of the answer has arrived. `consequence` describes the effect on its edits.
+pub(super) fn user_error(error: &AskError, began: bool, consequence: &str) -> UserError {
+    let failure = error.failure();
+    let hint = if matches!(error, AskError::Unreadable(_)) { UNREADABLE.to_owned() } else { failure.hint };
+    let mut message = failure.message;
+    if began {
+        message.truncate(message.trim_end_matches('.').len());
+        message.push_str("; the answer is incomplete");
+        message.push_str(consequence);
+    }
+    UserError::new(error_kind(error), message, hint)
+}
+
+/// The cause and the error of an answer that ended without an error of the provider, but is incomplete or empty. `capped`: the
+/// spending cap ended it.
+pub(super) fn incomplete(
+    completion: &Completion,
+    reply: &str,
+    consequence: &str,
+    capped: bool,
+) -> Option<(FailedFor, UserError)> {
+    let (cause, hint) = match completion.finish {
+        Finish::Length if capped => (FailedFor::Money, "ask for less at once, or raise spending_cap"),
+        Finish::Length => (FailedFor::Output, completion.finish.hint()),
+        _ => (FailedFor::Provider, completion.finish.hint()),
+    };
+    let (text, hint) = match completion.finish.incomplete_reason() {
+        Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),
+        None if reply.trim().is_empty() => {
+            ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")
+        }
+        None => return None,
+    };
+    Some((cause, UserError::new(ErrorKind::Incomplete, text, hint)))
 }

@@ -1,7 +1,5 @@
 //! The request of `rhumb edit` and `rhumb ask`: the words of the command line, attached output, and the model.
 
-use std::sync::Arc;
-use std::time::Duration;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
 use crate::headless::{advise, complain, path_under, read_bytes, read_input};
@@ -11,34 +9,21 @@ use rhumb_session::Entry;
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Placeholder for the missing request in a suggested command line.
 const PLACEHOLDER: &str = "WHAT TO DO";
 
-/// The words of a command line, and the flags that determine their meaning.
-#[derive(Debug)]
-pub struct Words<'a> {
-    /// The command: `edit` or `ask`.
-    pub command: &'a str,
-    /// The words that belong to no flag.
-    pub words: Vec<String>,
-    /// The request, if a flag gives it.
-    pub message: &'a mut Option<String>,
-    /// Whether a file has the request.
-    pub has_message_file: bool,
-    /// The files of the chat that flags give.
-    pub files: &'a mut Vec<String>,
-}
-
-impl Words<'_> {
-    /// Makes the words the request. If a flag gives the request, they are files of the chat.
+impl EditArgs {
+    /// Makes the words of `rhumb edit` or `rhumb ask` the request. If a flag gives the request, they are files of the chat.
     ///
     /// # Errors
     /// There is no such flag, and a word is the path of a file, so its meaning is ambiguous.
-    pub fn take(self, root: &Root) -> Result<(), UserError> {
-        let Self { command, words, message, has_message_file, files } = self;
-        if message.is_some() || has_message_file {
-            files.extend(words);
+    pub fn take_words(&mut self, command: &str, root: &Root) -> Result<(), UserError> {
+        let words = std::mem::take(&mut self.named);
+        if self.message.is_some() || self.message_file.is_some() {
+            self.files.extend(words);
             return Ok(());
         }
         let path = |word: &String| root.path().join(path_under(root, word));
@@ -48,7 +33,7 @@ impl Words<'_> {
             let is_folder = words.iter().any(|word| words.len() == 1 && path(word).is_dir());
             return Err(ambiguous(command, &words, is_path, is_folder));
         }
-        *message = (!words.is_empty()).then(|| words.join(" "));
+        self.message = (!words.is_empty()).then(|| words.join(" "));
         Ok(())
     }
 }

@@ -3,10 +3,8 @@
 
 use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
 
-/// Renders the lines of an answer as it grows.
 pub(super) struct AnswerLines {
     stream: EditStream,
-    /// Bytes of the answer that were read.
     read: usize,
     /// The last line of prose. It is deferred because it may be the file name above an edit.
     deferred: Option<String>,
@@ -17,7 +15,6 @@ pub(super) struct AnswerLines {
     lines: Vec<String>,
 }
 
-/// The edit that is streaming.
 #[derive(Default)]
 struct OpenEdit {
     path: Option<String>,
@@ -41,7 +38,6 @@ impl Default for AnswerLines {
 }
 
 impl AnswerLines {
-    /// Continues an answer of which `printed` was printed.
     pub(super) fn after(printed: &str) -> Self {
         let mut view = Self::default();
         drop(view.update(printed, false));
@@ -167,7 +163,6 @@ fn open_fence(answer: &str) -> Option<String> {
 /// Prefixes of lines that belong to edits.
 const EDIT_PREFIXES: [&str; 5] = ["<<<<<<<", "*** ", "--- ", "+++ ", "@@"];
 
-/// Parses a line as a fence: the fence, and the language behind it.
 fn parse_fence(line: &str) -> Option<(String, &str)> {
     let line = line.trim();
     let mark = ['`', '~'].into_iter().find(|mark| line.starts_with(&mark.to_string().repeat(3)))?;

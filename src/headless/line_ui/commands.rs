@@ -11,7 +11,6 @@ use rhumb_session::{
 };
 use rhumb_text::count;
 
-/// A command that only the line UI has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineCommand {
     Hunks,
@@ -39,7 +38,6 @@ const fn row(command: LineCommand, name: &'static str, arguments: &'static str, 
     LineCommandInfo { command, name, arguments, help }
 }
 
-/// The commands that only the line UI has.
 #[rustfmt::skip] // a table
 const LINE_COMMANDS: &[LineCommandInfo] = &[
     row(LineCommand::Hunks, "hunks", "", "return to the review"),
@@ -67,7 +65,6 @@ Ctrl-C stops the answer or the command that runs; pressed twice, it leaves. Ctrl
 const MAX_FILES: usize = 200;
 
 impl LineUi {
-    /// Processes a line.
     pub(super) fn line(&mut self, line: &str) {
         match self.next_prompt() {
             Prompt::Confirmation => return self.answer_confirmation(line),
@@ -280,9 +277,7 @@ impl LineUi {
     }
 
     fn print_last_output(&mut self) {
-        let Some(log) = self.session.processes().logs.last() else {
-            return self.out.line("No command has run yet.");
-        };
+        let Some(log) = self.session.processes().logs.last() else { return self.out.line("No command has run yet.") };
         let title = format!("The output of {}", log.line);
         let lines: Vec<&str> = log.lines.iter().map(String::as_str).chain([log.open_line.as_str()]).collect();
         let text = lines.join("\n");
@@ -300,7 +295,6 @@ impl LineUi {
         }
     }
 
-    /// Prints all commands.
     fn help(&mut self) {
         self.out.line(INTRODUCTION);
         self.out.line("commands of the line UI:");
@@ -323,7 +317,6 @@ impl LineUi {
     }
 }
 
-/// The help of the review commands.
 pub(super) fn review_help() -> impl Iterator<Item = String> {
     let commands = REVIEW_COMMANDS.iter().map(|info| format!("  {}: {}", info.usage, info.help));
     std::iter::once("commands of the review:".to_owned())

@@ -1,23 +1,20 @@
 //! Edits a draft or a hunk in the user's editor.
 
-use std::io::{self, IsTerminal as _};
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
-use rhumb_edit::review::HunkId;
-use rhumb_session::Level;
-use rhumb_workspace::process::{EditorSession, named_editor};
-use tokio::process::{Child, Command};
-use tokio::sync::mpsc;
 use super::LineUi;
 use crate::host::HostMessage;
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, SIGQUIT, Signal, Signals};
+use rhumb_edit::review::HunkId;
+use rhumb_session::Level;
+use rhumb_workspace::process::{EditorSession, named_editor};
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
 
-/// The text that the editor opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EditTarget {
-    /// The draft of a message.
     Draft(String),
-    /// The lines that a hunk adds.
     Hunk(HunkId),
 }
 

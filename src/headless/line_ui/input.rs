@@ -10,9 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(super) enum StdinLine {
     /// A line, without its line end.
     Line(String),
-    /// A line that is not UTF-8.
     Malformed,
-    /// The input has ended.
     End,
 }
 
@@ -49,7 +47,6 @@ impl StdinReader {
         self.is_reading
     }
 
-    /// Waits for the requested line.
     pub(super) async fn next(&mut self) -> StdinLine {
         let input = self.lines.recv().await.unwrap_or(StdinLine::End);
         self.is_reading = false;
@@ -89,7 +86,6 @@ pub(super) struct Entered {
     pub(super) text: String,
     /// Whether it was entered between quotes, so that it is a message even if it reads like a command.
     pub(super) is_quoted: bool,
-    /// Whether it is a reply from elsewhere.
     pub(super) is_reply: bool,
 }
 

@@ -1,12 +1,11 @@
 //! Prints lines. Printed text is never changed, and control characters in it are made visible.
 
-use std::io::Write;
 use rhumb_text::sanitize;
+use std::io::Write;
 
 /// Prints lines and prompts. A screen reader reads each line once, so nothing is overwritten.
 pub(super) struct LineWriter {
     out: Box<dyn Write + Send>,
-    /// The prompt on the current line.
     prompt: Option<String>,
     /// Whether input is printed behind its prompt, because no terminal echoes it.
     echoes: bool,
@@ -19,12 +18,10 @@ impl LineWriter {
         Self { out, prompt: None, echoes, closed: false }
     }
 
-    /// Whether the output was closed.
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Whether the current line is this prompt.
     pub(super) fn is_at(&self, prompt: &str) -> bool {
         self.prompt.as_deref() == Some(prompt)
     }
@@ -35,7 +32,6 @@ impl LineWriter {
         self.print(&format!("{}\n", sanitize::visible(text)));
     }
 
-    /// Prints several lines.
     pub(super) fn lines<T: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = T>) {
         lines.into_iter().for_each(|line| self.line(line.as_ref()));
     }
@@ -53,7 +49,6 @@ impl LineWriter {
         }
     }
 
-    /// Ends the line of an unanswered prompt.
     pub(super) fn end_prompt(&mut self) {
         if self.prompt.take().is_some() {
             self.print("\n");

@@ -1,10 +1,10 @@
 //! Numbered locations in files, which a search found or an answer cites. `/show N` prints one of them.
 
-use std::sync::Arc;
 use super::LineUi;
 use rhumb_index::retrieval::{CitationTarget, Hit, Question};
 use rhumb_session::{Citations, Effect, LookupEffect, LookupResponse, Response};
 use rhumb_text::lines;
+use std::sync::Arc;
 
 /// Maximum number of listed passages.
 const MAX_HITS: usize = 20;
@@ -41,7 +41,6 @@ pub(super) struct Locations {
 }
 
 impl LineUi {
-    /// Searches the repository.
     pub(super) fn search(&mut self, words: &str) -> Vec<Effect> {
         if words.trim().is_empty() {
             self.out.line("/search needs words, for example: /search where are retries decided");
@@ -56,7 +55,6 @@ impl LineUi {
         self.perform(effects);
     }
 
-    /// Skips the citations of the current transcript.
     pub(super) fn skip_citations(&mut self) {
         self.locations.printed_entry = self.session.transcript().len().checked_sub(1);
     }

@@ -4,7 +4,6 @@
 //! commands are those of the full screen; hunks are decided by number.
 
 mod answer;
-mod command_output;
 mod commands;
 mod connect;
 mod editor;
@@ -16,20 +15,12 @@ mod questions;
 mod review;
 mod review_commands;
 mod review_text;
-mod text;
 mod transcript_printer;
 
-use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
-use std::sync::Arc;
-use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
 use super::error_kind;
 use crate::error::ErrorKind;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
-use command_output::CommandOutput;
 use editor::EditTarget;
 pub(super) use editor::edit_file_name;
 use input::{InputQueue, StdinLine, StdinReader};
@@ -43,8 +34,15 @@ use rhumb_session::{
     RunResponse, Session, SessionStart, SurveyState,
 };
 use rhumb_text::thousands;
-use text::{detail, page, setting_lines};
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use transcript_printer::CommandOutput;
 use transcript_printer::TranscriptPrinter;
+use transcript_printer::{detail, page, setting_lines};
 
 /// Responses that are handled before the input is polled again.
 const MAX_RESPONSES_PER_TURN: usize = 64;
@@ -120,7 +118,6 @@ pub async fn run(start: LineUiStart, make_host: impl FnOnce(mpsc::Sender<HostMes
     Ok(code)
 }
 
-/// The line UI.
 struct LineUi {
     session: Session,
     host: Host,
@@ -133,7 +130,6 @@ struct LineUi {
     review: ReviewState,
     locations: Locations,
     commands: CommandQueue,
-    /// A message that was not sent.
     draft: Option<String>,
     /// The pending request for the editor.
     to_edit: Option<EditTarget>,
@@ -147,14 +143,12 @@ struct LineUi {
     has_changes: bool,
     /// The last error, for the exit code of a script.
     failed: Option<ErrorKind>,
-    /// The exit code, once the line UI ends.
     exit_code: Option<u8>,
 }
 
 /// Commands that have not run yet.
 #[derive(Debug, Default)]
 struct CommandQueue {
-    /// Commands that were loaded from a file.
     loaded: VecDeque<Command>,
     /// A command that waits until the next request is measured.
     waiting: Option<Command>,
@@ -167,9 +161,7 @@ struct LineUiEnvironment {
     terminal: Vec<(String, String)>,
     /// The root, in which the editor starts.
     folder: PathBuf,
-    /// The editor of the settings.
     editor: Option<String>,
-    /// The command line that resumes the session.
     resume_command: String,
 }
 
@@ -230,7 +222,6 @@ impl LineUi {
         ui
     }
 
-    /// Performs effects.
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let waiting = Waiting::from(&effect);
@@ -239,7 +230,6 @@ impl LineUi {
         }
     }
 
-    /// Handles a message of the host.
     fn handle(&mut self, message: HostMessage) {
         let response = match message {
             HostMessage::Response(_, response) => *response,
@@ -272,7 +262,6 @@ impl LineUi {
         }
     }
 
-    /// Handles input.
     fn input(&mut self, input: StdinLine) {
         self.has_changes = true;
         match input {
@@ -366,7 +355,6 @@ impl LineUi {
         matches!(command, Command::Map | Command::Tokens | Command::CopyContext | Command::Search(_)) && !is_measured
     }
 
-    /// Prints the new part of the transcript.
     fn print_transcript(&mut self) {
         self.out.lines(self.transcript.new_lines(&self.session));
     }
@@ -420,7 +408,6 @@ impl LineUi {
         self.out.line("end of text");
     }
 
-    /// Appends a text to the draft.
     fn insert_into_draft(&mut self, text: &str) {
         let draft = match self.draft.take() {
             Some(draft) => format!("{draft} {text}"),
@@ -430,10 +417,8 @@ impl LineUi {
         self.out.line("hint: /send sends it, /editor changes it, /discard discards it.");
         self.draft = Some(draft);
     }
-}
 
-/// Lines about responses that have no entry in the transcript.
-impl LineUi {
+    /// Prints what has no entry in the transcript.
     fn print_before(&mut self, response: &Response) {
         match response {
             Response::SurveyProgress { done, total } => self.print_survey_progress(*done, *total),
@@ -502,10 +487,7 @@ impl LineUi {
             self.out.line("hint: Some lines were not printed. /output prints all of them.");
         }
     }
-}
 
-/// Interrupts and the end.
-impl LineUi {
     /// Handles Ctrl-C: stops the most urgent activity. If nothing is running, a second Ctrl-C exits.
     fn interrupt(&mut self) {
         self.out.end_prompt();

@@ -1,9 +1,8 @@
 //! The effects that the next line waits for, so that a script has the same result as a user who reads each answer first.
 
-use std::collections::HashSet;
 use rhumb_session::{ConnectEffect, Effect, FetchEffect, GitEffect, MentionEffect, PersistenceEffect, RequestId};
+use std::collections::HashSet;
 
-/// The requests to the host that are not finished.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
     awaited: HashSet<RequestId>,
@@ -22,7 +21,6 @@ impl PendingRequests {
         self.measurement.is_none()
     }
 
-    /// Stops waiting for requests.
     pub(super) fn clear(&mut self) {
         self.awaited.clear();
     }
@@ -46,7 +44,6 @@ impl PendingRequests {
 /// The operation that waits for an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
-    /// The next line.
     NextLine,
     /// Commands about the next request.
     Measurement,

@@ -2,7 +2,7 @@
 //! otherwise it is a message or a command of the review.
 
 use super::LineUi;
-use super::text::detail;
+use super::transcript_printer::detail;
 use rhumb_llm::LocalServer;
 use rhumb_llm::models::Api;
 use rhumb_session::context::Mode;
@@ -12,9 +12,7 @@ use rhumb_text::count;
 /// The meaning of the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prompt {
-    /// A message or a command.
     Message,
-    /// A command of the review.
     Review,
     /// The key of a choice.
     Question,
@@ -22,14 +20,12 @@ pub(super) enum Prompt {
     Confirmation,
     /// A number in a list.
     Choice,
-    /// The end of a recording.
     Recording,
     /// The next line of a text.
     Multiline,
 }
 
 impl Prompt {
-    /// The text of the prompt.
     pub(super) fn text(self, mode: Mode) -> String {
         let text = match self {
             Self::Message if mode != Mode::Code => return format!("rhumb {mode}> "),
@@ -48,15 +44,11 @@ impl Prompt {
 /// An action that needs a yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Confirmation {
-    /// Write the accepted hunks.
     Write,
-    /// Discard the review.
     Abandon,
-    /// Send this feedback.
     SendBack(String),
 }
 
-/// A choice of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ListChoice {
     Server { api: Api, base_url: String, model: String },
@@ -64,7 +56,6 @@ enum ListChoice {
     Session(i64),
 }
 
-/// The questions that are open.
 #[derive(Debug, Default)]
 pub(super) struct QuestionState {
     /// The action that waits for a yes.
@@ -73,7 +64,6 @@ pub(super) struct QuestionState {
     choices: Option<Vec<(String, ListChoice)>>,
     /// The question of the session that was printed last.
     shown: Option<Question>,
-    /// Questions that the user deferred.
     deferred: Vec<Question>,
     /// Whether the first question comes before the review.
     asks_now: bool,
@@ -82,7 +72,6 @@ pub(super) struct QuestionState {
 }
 
 impl QuestionState {
-    /// Asks for a yes.
     pub(super) fn confirm(&mut self, action: Confirmation) {
         self.confirmation = Some(action);
     }
@@ -102,7 +91,6 @@ impl QuestionState {
 const MAX_LINES: usize = 30;
 
 impl LineUi {
-    /// The meaning of the next line.
     pub(super) fn next_prompt(&self) -> Prompt {
         if self.input.is_multiline() {
             Prompt::Multiline
@@ -229,7 +217,6 @@ impl LineUi {
         true
     }
 
-    /// Answers a confirmation.
     pub(super) fn answer_confirmation(&mut self, line: &str) {
         let Some(action) = self.questions.confirmation.take() else { return };
         let is_yes = matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes");
@@ -267,7 +254,6 @@ impl LineUi {
         true
     }
 
-    /// Lists the model servers that were found.
     pub(super) fn list_servers(&mut self, servers: Vec<LocalServer>) {
         let mut rows = Vec::new();
         for server in servers {

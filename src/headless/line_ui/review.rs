@@ -17,13 +17,11 @@ const MAX_PROPOSAL_LINES: usize = 400;
 pub(super) struct ReviewState {
     /// Whether the user left the review for later.
     is_deferred: bool,
-    /// The number of proposals that were printed.
     printed_proposals: usize,
     /// The hunk that was printed last.
     cursor: Option<HunkId>,
     /// Unchanged lines around a hunk.
     context: usize,
-    /// Whether a write is committed.
     commits: bool,
 }
 
@@ -34,7 +32,6 @@ impl ReviewState {
 }
 
 impl LineUi {
-    /// Whether lines are commands of the review.
     pub(super) fn is_reviewing(&self) -> bool {
         !self.review.is_deferred && !self.session.review().is_empty()
     }
@@ -75,7 +72,6 @@ impl LineUi {
         }
     }
 
-    /// Runs a command of the review.
     pub(super) fn review_command(&mut self, line: &str) {
         match parse(line, self.session.review()) {
             Ok(command) => self.run_review_command(command),
@@ -250,7 +246,6 @@ impl LineUi {
         self.questions.confirm(Confirmation::SendBack(text));
     }
 
-    /// Sends feedback about the review to the model.
     pub(super) fn send_feedback(&mut self, text: &str) {
         self.transcript.set_typed(Some(text.to_owned()));
         let (is_sent, effects) = self.session.send_feedback(text);
@@ -284,7 +279,6 @@ impl LineUi {
         self.perform(effects);
     }
 
-    /// Returns to the review.
     pub(super) fn resume_review(&mut self) {
         self.review.is_deferred = false;
         let review = self.session.review();
@@ -303,9 +297,7 @@ impl LineUi {
                 self.review.context = context;
                 self.out.line(&format!("{} around a hunk.", lines(context)));
             }
-            Err(_) => {
-                self.out.line(&format!("{} around a hunk. /verbosity 5 makes it 5.", lines(self.review.context)));
-            }
+            Err(_) => self.out.line(&format!("{} around a hunk. /verbosity 5 makes it 5.", lines(self.review.context))),
         }
     }
 }

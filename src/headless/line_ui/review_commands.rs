@@ -1,9 +1,8 @@
 //! The commands of a review: a table for the parser and the help.
 
-use std::ops::Range;
 use rhumb_edit::review::{CommentTarget, HunkId, Review, ReviewHunk};
+use std::ops::Range;
 
-/// A row of the table.
 pub(super) struct ReviewCommandInfo {
     verb: Verb,
     /// The syntax, which begins with the name.
@@ -42,7 +41,6 @@ const fn row(verb: Verb, usage: &'static str, help: &'static str) -> ReviewComma
     ReviewCommandInfo { verb, usage, help }
 }
 
-/// Every command of a review.
 #[rustfmt::skip] // a table
 pub(super) const REVIEW_COMMANDS: &[ReviewCommandInfo] = &[
     row(Verb::Accept, "1,3-5", "accept these hunks"),
@@ -71,7 +69,6 @@ pub(super) const REVIEW_COMMANDS: &[ReviewCommandInfo] = &[
     row(Verb::Help, "help", "list these commands"),
 ];
 
-/// A command of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ReviewCommand {
     Accept(Vec<HunkId>),
@@ -233,9 +230,7 @@ fn line_range(text: &str, review: &Review, id: HunkId) -> Result<Range<usize>, S
 
 /// Parses `2 lines 1-3` or `2 line 1`; `None` if no lines are named.
 fn hunk_lines(text: &str, review: &Review) -> Result<Option<(HunkId, Range<usize>)>, String> {
-    let Some((hunk, range)) = text.split_once(" lines ").or_else(|| text.split_once(" line ")) else {
-        return Ok(None);
-    };
+    let Some((hunk, range)) = text.split_once(" lines ").or_else(|| text.split_once(" line ")) else { return Ok(None) };
     let id = one_hunk(hunk, review)?;
     Ok(Some((id, line_range(range, review, id)?)))
 }

@@ -1,13 +1,13 @@
-//! Prints the transcript as lines: new entries once and in order, and an answer as it grows.
+//! Prints the transcript as lines: new entries once and in order, an answer as it grows, the output of commands as it arrives, and
+//! pages and lists without symbols and columns, for screen readers and scripts.
 
 use super::answer::AnswerLines;
-use super::text::page;
-use rhumb_session::{Answer, AnswerState, Entry, Level, Session, Transcript, TurnStatus};
+use rhumb_session::{Answer, AnswerState, Entry, Level, Session, SettingRow, Transcript, TurnStatus};
+use rhumb_workspace::process::LiveOutput;
 
 /// Tracks how far the transcript has been printed.
 #[derive(Default)]
 pub(super) struct TranscriptPrinter {
-    /// The ids of the printed entries.
     printed: Vec<u64>,
     /// The index of the answer that is being printed, and its lines.
     streaming: Option<(usize, AnswerLines)>,
@@ -21,7 +21,6 @@ pub(super) struct TranscriptPrinter {
     thinking_turn: u64,
     /// The message that was entered last. It is not printed again.
     typed: Option<String>,
-    /// Whether reasoning is printed.
     shows_reasoning: bool,
 }
 
@@ -183,11 +182,97 @@ fn id(entries: &Transcript, at: usize) -> Option<u64> {
     entries.versions().get(at).map(|version| version.id)
 }
 
-/// The answer of an entry, if it is still streaming.
 fn streaming_answer(entry: &Entry) -> Option<&Answer> {
     match entry {
         Entry::Answer(answer) if answer.state == AnswerState::Streaming => Some(answer),
         _ => None,
+    }
+}
+
+/// The settings whose names contain `filter`, one per line.
+pub(super) fn setting_lines(rows: &[SettingRow], filter: &str) -> Vec<String> {
+    let line = |row: &SettingRow| {
+        let value = if row.value.is_empty() { "not set" } else { &row.value };
+        format!("{} = {value}, from {}. {}", row.name, row.origin, row.help)
+    };
+    let lines: Vec<String> = rows.iter().filter(|row| row.name.contains(filter)).map(line).collect();
+    if lines.is_empty() { vec![format!("No setting has {filter} in its name.")] } else { lines }
+}
+
+/// A page of the program: symbols become words, and columns become commas.
+pub(super) fn page(text: &str) -> String {
+    text.lines().map(page_line).collect::<Vec<_>>().join("\n")
+}
+
+fn page_line(line: &str) -> String {
+    let symbols = [("✓ ", "good: "), ("✗ ", "bad: "), ("· ", "lacking: "), ("→ ", "hint: ")];
+    let start = line.trim_start();
+    let symbol = symbols.into_iter().find_map(|(symbol, word)| Some((start.strip_prefix(symbol)?, word)));
+    let text = symbol.map_or_else(|| line.to_owned(), |(rest, word)| format!("{word}{rest}"));
+    let mut words = String::with_capacity(text.len());
+    for part in text.split("  ").map(str::trim).filter(|part| !part.is_empty()) {
+        if !words.is_empty() {
+            words.push_str(if words.ends_with([':', ',', '.', ';']) { " " } else { ", " });
+        }
+        words.push_str(part);
+    }
+    words
+}
+
+/// A detail in a list, such as window and prices of a model, without dots and arrows.
+pub(super) fn detail(text: &str) -> String {
+    text.replace(" · ", ", ").replace("→ ", "for ")
+}
+
+/// Last lines that are printed after the end of a command whose live output was incomplete.
+const MAX_TAIL_LINES: usize = 12;
+
+#[derive(Debug, Default)]
+pub(super) struct CommandOutput(Vec<PrintedRun>);
+
+#[derive(Debug)]
+struct PrintedRun {
+    run: u64,
+    lines: usize,
+    /// The beginning of a line that has not ended.
+    open_line: String,
+    skipped: bool,
+}
+
+impl CommandOutput {
+    pub(super) fn new_lines(&mut self, run: u64, live: &LiveOutput) -> Vec<String> {
+        if !self.0.iter().any(|printed| printed.run == run) {
+            self.0.push(PrintedRun { run, lines: 0, open_line: String::new(), skipped: false });
+        }
+        let Some(printed) = self.0.iter_mut().find(|printed| printed.run == run) else { return Vec::new() };
+        let mut lines = Vec::new();
+        if live.skipped > 0 {
+            printed.skipped = true;
+            printed.open_line.clear();
+            lines.push(format!("({} bytes skipped)", live.skipped));
+        }
+        let text = std::mem::take(&mut printed.open_line) + &live.text;
+        for piece in text.split_inclusive('\n') {
+            match piece.strip_suffix('\n') {
+                Some(line) => lines.push(line.to_owned()),
+                None => piece.clone_into(&mut printed.open_line),
+            }
+        }
+        printed.lines += lines.len();
+        lines
+    }
+
+    /// The lines of the whole output of a command that has ended that were not printed yet, and whether lines were left out.
+    pub(super) fn rest(&mut self, run: u64, output: &str) -> (Vec<String>, bool) {
+        let printed = self.0.iter().position(|printed| printed.run == run).map(|at| self.0.remove(at));
+        let lines: Vec<&str> = output.lines().collect();
+        let left_out = printed.as_ref().is_some_and(|printed| printed.skipped);
+        let from = match printed {
+            Some(printed) if printed.skipped => lines.len().saturating_sub(MAX_TAIL_LINES),
+            Some(printed) => printed.lines.min(lines.len()),
+            None => 0,
+        };
+        (lines.into_iter().skip(from).map(str::to_owned).collect(), left_out)
     }
 }
 
@@ -282,5 +367,42 @@ mod tests {
         session.rewind(Some(1));
         let lines = printer.new_lines(&session);
         assert!(lines.len() == 1 && lines[0].contains("is the draft again"), "{lines:?}");
+    }
+}
+
+#[cfg(test)]
+mod text_tests {
+    use super::*;
+
+    #[test]
+    fn symbols_of_a_page_are_words_and_its_columns_commas() {
+        let text = "✓ version      rhumb 0.1.0\n· ctags        not found\n               → install it\n";
+        assert_eq!(page(text), "good: version, rhumb 0.1.0\nlacking: ctags, not found\nhint: install it");
+    }
+}
+
+#[cfg(test)]
+mod command_output_tests {
+    use super::*;
+
+    fn live(text: &str, skipped: usize) -> LiveOutput {
+        LiveOutput { text: text.into(), open_line: String::new(), skipped }
+    }
+
+    #[test]
+    fn each_line_is_printed_once_however_it_arrives() {
+        let mut output = CommandOutput::default();
+        assert_eq!(output.new_lines(1, &live("one\ntw", 0)), ["one"]);
+        assert_eq!(output.new_lines(1, &live("o\n", 0)), ["two"]);
+        assert_eq!(output.rest(1, "one\ntwo\nthree").0, ["three"]);
+        assert_eq!(output.rest(2, "all"), (vec!["all".to_owned()], false), "one that ended at once");
+    }
+
+    #[test]
+    fn the_end_of_a_skipped_output_is_printed() {
+        let mut output = CommandOutput::default();
+        assert_eq!(output.new_lines(1, &live("x\n", 9)), ["(9 bytes skipped)", "x"]);
+        let (lines, left_out) = output.rest(1, &"y\n".repeat(100));
+        assert_eq!((lines.len(), left_out), (MAX_TAIL_LINES, true));
     }
 }

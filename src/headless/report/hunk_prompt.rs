@@ -1,7 +1,5 @@
 //! Asks about a proposal hunk by hunk on a terminal, with the letters of `git add -p`.
 
-use std::io::{self, BufRead, IsTerminal as _, Write};
-use std::path::Path;
 use super::{hunk_diff, syntax_faults, syntax_warning};
 use crate::headless::line_ui::edit_file_name;
 use crate::tui::{self, theme::ColorDepth};
@@ -9,8 +7,9 @@ use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewH
 use rhumb_edit::{FileChange, Flag};
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{EditorSession, named_editor};
+use std::io::{self, BufRead, IsTerminal as _, Write};
+use std::path::Path;
 
-/// An answer to the question about a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HunkAnswer {
     Accept,
@@ -26,7 +25,6 @@ enum HunkAnswer {
     Help,
 }
 
-/// The answers with their letters and help.
 #[rustfmt::skip] // a table
 const ANSWERS: [(HunkAnswer, &str, &str); 11] = [
     (HunkAnswer::Accept, "y", "accept this hunk"),
@@ -99,7 +97,6 @@ fn read_answer(input: &mut impl BufRead, out: &mut impl Write, prompt: &str) -> 
     Ok(Some(String::from_utf8_lossy(&line).trim().to_owned()))
 }
 
-/// The step after an answer.
 enum Next {
     /// The question about this hunk; `None` ends the questions.
     Ask(Option<HunkId>),
@@ -107,14 +104,12 @@ enum Next {
     Quit,
 }
 
-/// The questions about a review.
 struct HunkPrompt<'a, R, W> {
     review: &'a mut Review,
     input: R,
     out: W,
     color: bool,
     edit: EditText<'a>,
-    /// The file of the hunk that was shown last.
     shown_file: Option<usize>,
 }
 

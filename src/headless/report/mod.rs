@@ -2,7 +2,6 @@
 
 mod hunk_prompt;
 
-use serde_json::{Value, json};
 use super::complain;
 use super::event::HunkEvent;
 use crate::host::new_syntax_faults;
@@ -12,6 +11,7 @@ use rhumb_edit::review::{FileReview, Review, path_with_link_target};
 use rhumb_edit::{FileChange, Outcome, Proposal, Status, SyntaxFault};
 use rhumb_session::{PendingWrite, pending_writes};
 use rhumb_text::{diff, sanitize};
+use serde_json::{Value, json};
 
 /// The proposal as `rhumb apply --json` prints it.
 pub fn as_json(proposal: &Proposal) -> Value {
@@ -59,7 +59,6 @@ pub fn outcome_line(number: usize, outcome: &Outcome, proposal: &Proposal) -> St
     }
 }
 
-/// Whether an answer on the terminal is a yes.
 pub(super) fn is_yes(answer: &str) -> bool {
     ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
 }

@@ -6,15 +6,9 @@ mod pings;
 mod tests;
 pub(super) mod turn;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
-use futures::future::BoxFuture;
-use tokio::sync::mpsc;
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 use super::{ModelClient, RequestEnv, unsendable};
 use crate::config::Settings;
+use futures::future::BoxFuture;
 use rhumb_llm::models::{Dollars, Tokens, estimate};
 use rhumb_llm::{
     AttemptState, Completion, Finish, LlmError, MAX_CONTINUES, MAX_SHRINKS, NextStep, Request, StreamEvent, Usage,
@@ -24,12 +18,17 @@ use rhumb_llm::{Message, Role};
 use rhumb_session::context::{Joiner, Overflow, Prompt, continuation, reduced_input};
 use rhumb_session::{AskError, AskEvent, ContextView, Failure, RequestOverrides, Spent};
 use rhumb_tokens::TokenCounter;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// Minimum number of tokens that the spending cap must leave for an answer.
 const MIN_ANSWER_TOKENS: u32 = 256;
 /// Tolerance between our token count and the server's, as one part in this many. A longer answer is considered endless.
 const COUNT_TOLERANCE: usize = 8;
-/// Interval of the countdown before a retry.
 const COUNTDOWN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Composes the request, for a window of the given number of input tokens, or for that of the model.

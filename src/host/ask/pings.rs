@@ -1,16 +1,16 @@
 //! Keeps a provider's prompt cache warm between turns: the cached prefix of the last request is sent again shortly before it
 //! expires, with an output limit of one token. This costs the price of a cache read.
 
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use crate::host::ModelClient;
 use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};
 use rhumb_llm::{Request, StreamEvent, Usage};
 use rhumb_session::Spent;
 use rhumb_session::context::Prompt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Shortly before the expiry of Anthropic's cache, which is five minutes after its last use.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
@@ -49,7 +49,6 @@ fn ping(client: &ModelClient, prompt: &Prompt) -> Option<Request> {
     Some(Request { model: client.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
 }
 
-/// Sends a ping, and returns its token counts if it succeeded.
 async fn send_ping(client: &ModelClient, request: Request, cancel: &CancellationToken) -> Option<Usage> {
     let (sender, mut events) = mpsc::channel(16);
     let mut usage = None;

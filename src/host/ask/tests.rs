@@ -1,12 +1,12 @@
 //! Tests of requests, with a scripted provider.
 
-use std::collections::VecDeque;
-use futures::FutureExt as _;
 use super::*;
 use crate::host::CachedCounter;
+use futures::FutureExt as _;
 use rhumb_llm::Provider;
 use rhumb_llm::models::{Capabilities, Model, Prices};
 use rhumb_session::context::{OversizedRequest, Window};
+use std::collections::VecDeque;
 
 type Answer = (&'static str, Result<Finish, LlmError>);
 

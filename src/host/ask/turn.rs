@@ -1,17 +1,17 @@
 //! The request of a turn: selects the model (main or editor), composes and sends the request, and keeps the prompt cache of the
 //! provider warm afterwards.
 
+use super::pings::{PING_EVERY, keep_warm};
+use super::{AskParams, ask};
+use crate::host::history_summary::SummaryRequest;
+use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, connect_model, lock, on_blocking_thread};
+use rhumb_index::repo_map::Refresh;
+use rhumb_session::context::{Prompt, SectionKind};
+use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use super::pings::{PING_EVERY, keep_warm};
-use super::{AskParams, ask};
-use crate::host::history_summary::SummaryRequest;
-use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, caught, connect_model, lock};
-use rhumb_index::repo_map::Refresh;
-use rhumb_session::context::{Prompt, SectionKind};
-use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 
 /// Minimum change of the calibration factor that updates the meter.
 const MIN_FACTOR_CHANGE: f64 = 0.005;
@@ -112,33 +112,27 @@ impl Host {
         self.compose_on_thread(Arc::new(next), limit, turn_model).await
     }
 
-    /// Composes the request on a thread that may block.
     async fn compose_on_thread(
         self,
         spec: Arc<RequestSpec>,
         limit: Option<usize>,
         TurnModel { client, counter, .. }: TurnModel,
     ) -> Result<ContextView, Failure> {
-        let compose_on_thread = tokio::task::spawn_blocking(move || {
-            caught(|| {
-                if spec.map.refresh == Refresh::Always && limit.is_none() {
-                    lock(&self.shared.survey_state.changed).listing = true;
-                    self.survey(&AtomicBool::new(false));
-                }
-                self.compose_for(&spec, false, limit, (&client.facts, &counter))
-            })
-        });
-        // Fails only when the program ends.
-        compose_on_thread.await.unwrap_or_else(|error| Err(Failure { message: error.to_string(), hint: String::new() }))
+        on_blocking_thread(move || {
+            if spec.map.refresh == Refresh::Always && limit.is_none() {
+                lock(&self.shared.survey_state.changed).listing = true;
+                self.survey(&AtomicBool::new(false));
+            }
+            self.compose_for(&spec, false, limit, (&client.facts, &counter))
+        })
+        .await
     }
 }
 
-/// The model of a turn, with its counter.
 #[derive(Clone)]
 struct TurnModel {
     client: ModelClient,
     counter: Arc<CachedCounter>,
-    /// Whether it is the main model.
     is_main: bool,
     /// Why it is not the requested model.
     note: Option<Failure>,

@@ -1,18 +1,17 @@
 //! Reads the clipboard: text with a library, images with the tools of the desktop.
 
-use std::io::Read as _;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 use super::images::new_image;
 use rhumb_llm::models::Model;
 use rhumb_session::{Clipboard, Failure};
 use rhumb_tokens::image_type;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Maximum time for a tool. The owner of the clipboard may hang.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often to check whether it has ended.
 const POLL: Duration = Duration::from_millis(10);
-/// Maximum size of an image in bytes.
 const MAX_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
 
 /// A tool that prints the image on the clipboard.
@@ -20,7 +19,6 @@ const MAX_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
 struct Tool {
     program: &'static str,
     arguments: &'static [&'static str],
-    /// The package that contains it.
     package: &'static str,
     /// Whether it prints hexadecimal digits in a literal.
     hex: bool,
@@ -134,13 +132,11 @@ fn decode_hex(printed: &[u8]) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect()
 }
 
-/// The text on the clipboard.
 #[cfg(feature = "clipboard")]
 fn text() -> Option<String> {
     arboard::Clipboard::new().ok()?.get_text().ok()
 }
 
-/// This build has no clipboard.
 #[cfg(not(feature = "clipboard"))]
 fn text() -> Option<String> {
     None

@@ -1,29 +1,24 @@
 //! Dictation: records a message, reports the level, and transcribes the recording.
 
-use std::path::Path;
-use tokio_util::sync::CancellationToken;
 use crate::host::{Host, lock};
 use crate::speech::{self, RecordingProgress, SpeechError, recorder, transcribe};
 use rhumb_session::{Failure, FetchResponse, Response};
+use std::path::Path;
+use tokio_util::sync::CancellationToken;
 
-/// Ends or cancels a recording.
 #[derive(Default)]
 pub(super) struct RecordingControl {
-    /// Stops the recorder; the recording is transcribed.
     stop: CancellationToken,
-    /// Cancels everything.
     cancel: CancellationToken,
 }
 
 impl RecordingControl {
-    /// Ends the recording, which is transcribed or dropped.
     pub(super) fn end(&self, transcribe: bool) {
         if transcribe { self.stop.cancel() } else { self.cancel.cancel() }
     }
 }
 
 impl Host {
-    /// Records and transcribes a message.
     pub(super) fn record(self, number: u64) {
         let (stop, cancel) = (CancellationToken::new(), CancellationToken::new());
         let control = RecordingControl { stop: stop.clone(), cancel: cancel.clone() };

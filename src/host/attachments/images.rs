@@ -1,12 +1,11 @@
 //! Images: reads them from files, and checks whether the model accepts them.
 
-use std::path::{Path, PathBuf};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::{Failure, NewImage};
 use rhumb_tokens::{ImageCost, image_size, image_type};
+use std::path::{Path, PathBuf};
 
-/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 /// Aliases of models that accept images, as examples in messages.
 const EXAMPLE_MODELS: [&str; 3] = ["sonnet", "gpt", "pro"];
@@ -38,14 +37,12 @@ pub(crate) fn image_refusal(bytes: &[u8], model: &Model) -> Option<String> {
     Some(format!("it has {width}×{height} pixels, and {} accepts at most {side} per side", model.name))
 }
 
-/// Models that accept images.
 fn example_models() -> String {
     let catalog = Catalog::bundled();
     let names: Vec<&str> = EXAMPLE_MODELS.into_iter().filter(|name| catalog.find(name).capabilities.images).collect();
     names.join(", ")
 }
 
-/// An image for the chat, if the model accepts it.
 pub(super) fn new_image(name: &str, media_type: &str, bytes: &[u8], model: &Model) -> Result<NewImage, Failure> {
     if let Some(reason) = image_refusal(bytes, model) {
         return Err(Failure { message: format!("{name} is not added: {reason}."), hint: hint(model) });
@@ -71,9 +68,8 @@ fn hint(model: &Model) -> String {
 pub(super) fn image_from_file(typed: &str, model: &Model) -> Result<NewImage, NotAnImage> {
     let path = path_of(typed);
     let shown = path.display().to_string();
-    let other = |message: String| {
-        NotAnImage::OtherFile(Failure { message, hint: "Pictures are PNG, JPEG, GIF or WebP files.".into() })
-    };
+    let other =
+        |message: String| NotAnImage::OtherFile(Failure::new(message, "Pictures are PNG, JPEG, GIF or WebP files."));
     let bytes = read(&path).map_err(|reason| other(format!("{shown} is not added: {reason}.")))?;
     let Some(media_type) = image_type(&bytes) else {
         return Err(other(format!("{shown} is not added: it is not an image in a supported format.")));

@@ -5,19 +5,16 @@ mod dictation;
 mod images;
 mod page;
 
-use std::sync::Mutex;
-use tokio_util::sync::CancellationToken;
 use super::{Host, caught, lock};
 use rhumb_session::{Clipboard, EffectKind, Failure, FetchEffect, FetchResponse, Response};
+use std::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 pub(super) use images::image_refusal;
 
-/// Cancels running fetches.
 #[derive(Default)]
 pub(super) struct FetchControl {
-    /// Cancels the page.
     page: Mutex<CancellationToken>,
-    /// Ends or cancels the recording.
     recording: Mutex<dictation::RecordingControl>,
 }
 
@@ -31,9 +28,7 @@ impl Host {
                     tokio::select! {
                         biased;
                         () = cancel.cancelled() => {}
-                        response = self.page(number, &url, &allowed) => {
-                            self.respond(Response::Fetched(response)).await;
-                        }
+                        response = self.page(number, &url, &allowed) => self.respond(Response::Fetched(response)).await,
                     }
                 });
             }

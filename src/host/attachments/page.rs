@@ -1,26 +1,23 @@
 //! Web pages for the conversation: fetched, shortened to a budget, and quoted in a fence as reference material.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use super::images::new_image;
-use crate::host::{Host, SharedOutput, caught, shared_output};
+use crate::host::{Host, SharedOutput, on_blocking_thread, shared_output};
 use rhumb_session::context::fence_for;
 use rhumb_session::{Failure, FetchResponse, Response, SharedPage};
 use rhumb_text::width;
 use rhumb_web::{Fetched, Image, Limits, NonPublicHost, Page, WebError, fetch_page, page_url};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A page may use one part in this many of the window, within the limits below.
 const WINDOW_SHARE: usize = 4;
 const MAX_PAGE_TOKENS: usize = 16_384;
 const MIN_PAGE_TOKENS: usize = 1_024;
-/// Maximum width of a title in columns.
 const MAX_TITLE_COLUMNS: usize = 100;
-/// Maximum width of an address in columns.
 const MAX_ADDRESS_COLUMNS: usize = 200;
 /// Number of bytes between progress messages.
 const PROGRESS_STEP: usize = 50_000;
 
 impl Host {
-    /// Fetches a page or image for the conversation.
     pub(super) async fn page(&self, number: u64, url: &str, allowed: &[NonPublicHost]) -> FetchResponse {
         match self.fetch_page(number, url, allowed).await {
             Ok(Fetched::Page(page)) => FetchResponse::Page { number, result: self.share(page).await },
@@ -65,12 +62,9 @@ impl Host {
         fetch_page(&url, allowed, Limits::default(), &progress).await
     }
 
-    /// The page for the model.
     async fn share(&self, page: Page) -> Result<SharedPage, Failure> {
         let host = self.clone();
-        let shared = tokio::task::spawn_blocking(move || caught(|| host.shared_page(&page))).await;
-        // Fails only when the program ends.
-        shared.unwrap_or_else(|error| Err(Failure { message: format!("{error}."), hint: String::new() }))
+        on_blocking_thread(move || host.shared_page(&page)).await
     }
 
     fn shared_page(&self, page: &Page) -> SharedPage {

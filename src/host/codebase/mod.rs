@@ -3,15 +3,9 @@
 mod passage_source;
 mod search_model;
 
-use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use super::embedding_index::search::question_vector;
 use super::history_summary::weak_client;
-use super::{Host, IndexError, Survey, caught, embedder, load_vectors, lock};
+use super::{Host, IndexError, Survey, embedder, load_vectors, lock, on_blocking_thread};
 use crate::config::EmbeddingsSource;
 pub(super) use passage_source::current_passages;
 pub use passage_source::{EmbeddingIndex, PassageSource};
@@ -21,10 +15,15 @@ use rhumb_session::{
     AskEvent, CodebaseResponse, CodebaseSearch, Failure, FoundPassages, Response, SearchGoal, SearchStep, Spent,
 };
 pub use search_model::{Assistant, is_enabled};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// Number of hits of a search, before they are fitted to their budget.
 const HITS: usize = 40;
-/// Number of hits of a search by the model.
 const MODEL_SEARCH_HITS: usize = 8;
 /// How often to check whether the survey ended without a result.
 const POLL: Duration = Duration::from_millis(200);
@@ -68,7 +67,6 @@ pub async fn find_passages(
     FoundPassages { notes: without_duplicates([notes, found.notes].concat()), ..found }
 }
 
-/// The passages that a model requested, if it may have them.
 async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) -> FoundPassages {
     let (mut notes, mut found) = (Vec::new(), Vec::new());
     for want in wants {
@@ -88,8 +86,7 @@ async fn find_requested(source: Arc<PassageSource>, wants: &[ContextRequest]) ->
 async fn search(source: &Arc<PassageSource>, question: &Question, notes: &mut Vec<Failure>) -> Vec<Hit> {
     let vector = match &source.index {
         Some((embedder, _)) => question_vector(embedder.as_ref(), question).await.map_err(|error| {
-            let message = format!("The search was by words alone: {error}");
-            notes.push(Failure { message, hint: error.hint() });
+            notes.push(Failure::new(format!("The search was by words alone: {error}"), error.hint()));
         }),
         None => Err(()),
     };
@@ -109,13 +106,6 @@ fn without_duplicates(notes: Vec<Failure>) -> Vec<Failure> {
         }
     }
     once
-}
-
-/// Runs `work` on a thread that may block.
-async fn on_blocking_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
-    let done = tokio::task::spawn_blocking(move || caught(work)).await;
-    // Fails only when the program ends.
-    done.unwrap_or_else(|error| Err(Failure { message: format!("{error}."), hint: String::new() }))
 }
 
 fn failed(failure: Failure) -> FoundPassages {

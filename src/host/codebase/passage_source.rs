@@ -1,9 +1,6 @@
 //! Selects passages within a budget: hits of a search, definitions and lines of files. Also updates the passages of a conversation
 //! from the current files.
 
-use std::collections::{BTreeSet, HashMap};
-use std::ops::RangeInclusive;
-use std::sync::Arc;
 use crate::host::{CachedCounter, PassageVectors, SearchMode, Survey, search_survey, search_with_vector};
 use rhumb_index::repo_map::{IndexedDefinition, TagGraph};
 use rhumb_index::retrieval::{ContextRequest, Hit, Passage, Passages, Question, References, SourceFile, SourceFiles};
@@ -13,6 +10,9 @@ use rhumb_session::{Failure, FoundPassages};
 use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
 use rhumb_workspace::{Root, is_secret_name};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Maximum number of definitions of one name.
 const MAX_DEFINITIONS: usize = 4;
@@ -101,7 +101,6 @@ impl PassageSource {
         cut.map_or(place, |passage| passage.location)
     }
 
-    /// Passages as they are written into a request.
     pub(super) fn written(&self, places: &[ChunkLocation]) -> String {
         let passages = current_passages(&self.root, &self.survey.graph, places, &|_| false);
         passages.iter().map(ContextChunk::written).collect()
@@ -281,7 +280,6 @@ fn anchor(entry: &IndexedDefinition<'_>) -> Anchor {
     Anchor { symbol: entry.name().to_owned(), container, line, end_line: entry.end_line().max(line) }
 }
 
-/// A question shortened to one line.
 fn shortened(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(MAX_NOTICE_CHARS).collect();

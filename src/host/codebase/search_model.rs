@@ -1,22 +1,20 @@
 //! The optional steps of a codebase search that use a model. If a step fails, a note is added and the search continues without
 //! it.
 
+use super::{PassageSource, SearchEvent, search};
+use crate::config::CodebaseSettings;
+use crate::host::history_summary::answer;
+use crate::host::{ModelClient, RequestEnv, on_blocking_thread};
+use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
+use rhumb_llm::models::Dollars;
+use rhumb_llm::{Message, Role};
+use rhumb_session::{Failure, SearchStep};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use super::{PassageSource, SearchEvent, on_blocking_thread, search};
-use crate::config::CodebaseSettings;
-use crate::host::history_summary::answer;
-use crate::host::{ModelClient, RequestEnv};
-use rhumb_index::retrieval::{Hit, Question, SearchPlan, hypothesis, rerank_list, reranked};
-use rhumb_llm::models::{Dollars, estimate};
-use rhumb_llm::{Message, Request, Role};
-use rhumb_session::{Failure, SearchStep};
-use rhumb_tokens::TokenCounter as _;
 
-/// Maximum time for one step.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Expected maximum output of a step in tokens, for the spending cap.
 const EXPECTED_OUTPUT: u64 = 512;
@@ -38,14 +36,12 @@ pub struct Assistant<'a> {
     pub allowance: Option<Dollars>,
 }
 
-/// The help with one search.
 pub(super) struct SearchHelp<'a> {
     assistant: Assistant<'a>,
     cancel: &'a CancellationToken,
     events: &'a mpsc::Sender<SearchEvent>,
     /// Whether the model failed. It is not used again during this search.
     is_off: bool,
-    /// Notes about failed steps.
     pub(super) notes: Vec<Failure>,
 }
 
@@ -56,7 +52,6 @@ impl<'a> Assistant<'a> {
 }
 
 impl SearchHelp<'_> {
-    /// Adds the search hints of the model.
     pub(super) async fn plan(&mut self, question: &mut Question) {
         if !self.settings().planning {
             return;
@@ -129,25 +124,21 @@ impl SearchHelp<'_> {
             return None;
         }
         let Assistant { client, env, allowance } = &self.assistant;
-        let counter = env.counter(&client.facts);
-        let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
-        let cost = estimate(&client.facts, tokens as u64, EXPECTED_OUTPUT);
-        if allowance.zip(cost).is_some_and(|(left, cost)| cost > left) {
+        let request = client.request(messages, &env.counter(&client.facts));
+        if client.exceeds(*allowance, &request, EXPECTED_OUTPUT) {
             self.is_off = true;
             self.note("The model did not help with the search, because that would exceed the spending cap.");
             return None;
         }
         // Fails only when the search was cancelled.
         self.events.send(SearchEvent::Status(step)).await.ok();
-        let request = Request { model: client.model.clone(), messages, tokens, ..Request::default() };
         let answer = timeout(STEP_TIMEOUT, answer(client, request, self.cancel)).await;
         let (result, spent) = match answer {
             Ok((text, spent)) => (text.map_err(|error| Failure::from(&error).message), spent),
             Err(_) => (Err(format!("it took more than {} seconds.", STEP_TIMEOUT.as_secs())), None),
         };
         if let Some(spent) = spent {
-            let paid = client.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
-            self.assistant.allowance = self.assistant.allowance.map(|left| left.over(paid));
+            client.pay(&mut self.assistant.allowance, &spent);
             self.events.send(SearchEvent::Spent(spent)).await.ok();
         }
         result

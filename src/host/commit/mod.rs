@@ -3,18 +3,13 @@
 //! A write does not wait for a commit message: the files are written, and the commit is made when the model has answered. The next
 //! write or commit flushes the pending commit and waits for it, so that commits are made in the order of the writes.
 
-pub(super) mod message;
 pub(super) mod pending;
 
-use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use tokio_util::sync::CancellationToken;
 use super::history_summary::separate_weak_client;
 use super::survey::refresh::head_line;
 use super::write::{WriteOutcome, new_syntax_faults, undo, write};
 use super::{Host, ModelClient, caught, lock};
-use message::commit_messages;
+use pending::commit_messages;
 use pending::{CommitMessages, PendingCommits, not_committed};
 use rhumb_llm::models::Dollars;
 use rhumb_session::context::{ChangedFile, change_message};
@@ -26,6 +21,10 @@ use rhumb_text::diff;
 use rhumb_workspace::git::{GitError, Repo};
 use rhumb_workspace::process::quoted;
 use rhumb_workspace::{Direction, Root, RootKind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio_util::sync::CancellationToken;
 
 /// The state of a session's commits.
 #[derive(Debug, Default)]
@@ -36,7 +35,6 @@ pub(super) struct Commits {
     flush: Mutex<CancellationToken>,
     /// The newest write in the journal at the last message of the user.
     since: AtomicU64,
-    /// Whether the note about jj was shown.
     reported_jj: AtomicBool,
 }
 
@@ -151,7 +149,6 @@ impl Host {
         (Response::Wrote(with_commit(written, committed)), None)
     }
 
-    /// Asks for the messages, and makes the commits.
     async fn commit_with_message(
         &self,
         pending: PendingCommits,
@@ -226,7 +223,7 @@ impl Host {
         }
         let repo = Repo::open(root.path())?;
         match repo.as_ref().and_then(Repo::state) {
-            Some(operation) => Err(GitError::InProgress { operation }),
+            Some(operation) => Err(GitError::InProgress(operation)),
             None => Ok(repo),
         }
     }
@@ -308,7 +305,6 @@ fn untracked_note(paths: &[String]) -> Failure {
     Failure { message: format!("{} {stay}.", name_some(paths)), hint: format!("/git add {first}, then /commit.") }
 }
 
-/// The result of a commit that panicked.
 fn panicked(failure: Failure) -> Committed {
     Committed { notes: vec![failure], ..Committed::default() }
 }

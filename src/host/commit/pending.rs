@@ -1,11 +1,17 @@
-//! Commits that wait for their messages. Their trees are prepared already.
+//! Commits that wait for their messages, which the weak model writes. Their trees are prepared already.
 
-use std::time::Duration;
 use crate::config::Settings;
-use rhumb_session::context::shortened_subject;
-use rhumb_session::{Committed, Failure, name_some};
+use crate::host::history_summary::answer;
+use crate::host::{ModelClient, RequestEnv};
+use rhumb_llm::Request;
+use rhumb_llm::models::Dollars;
+use rhumb_session::context::{CommitMessageInputs, commit_message_in, commit_request, shortened_subject};
+use rhumb_session::{Committed, Failure, Spent, name_some};
 use rhumb_workspace::git::{Commit, CommitOptions, GitError, PreparedCommit, Repo};
 use rhumb_workspace::{Journal, PendingCommit, Root, is_secret_name};
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 /// Maximum time for signing a commit.
 const SIGNING_TIMEOUT: Duration = Duration::from_secs(60);
@@ -16,7 +22,6 @@ pub struct PendingCommits {
     root: Root,
     /// The user's own changes, which are committed first.
     own: Option<CommitDraft>,
-    /// The accepted changes, or those of `/commit`.
     accepted: Option<CommitDraft>,
     /// Whether a model wrote the accepted changes.
     by_model: bool,
@@ -55,7 +60,6 @@ pub struct CommitMessages {
 }
 
 impl PendingCommits {
-    /// No commits in `root`.
     pub(crate) fn new(root: &Root) -> Self {
         Self {
             root: root.clone(),
@@ -75,14 +79,12 @@ impl PendingCommits {
         self
     }
 
-    /// Adds the commit of accepted changes.
     pub(crate) fn with_accepted(mut self, prepared: PreparedCommit, fallback: &str, request: &str) -> Self {
         self.by_model = true;
         self.accepted = Some(CommitDraft { prepared, fallback: fallback.to_owned(), request: request.to_owned() });
         self
     }
 
-    /// Adds the commit of `/commit`.
     pub(super) fn with_users(mut self, prepared: PreparedCommit, fallback: String) -> Self {
         self.accepted = Some(CommitDraft { prepared, fallback, request: String::new() });
         self
@@ -201,7 +203,6 @@ pub(crate) fn not_committed(error: &GitError) -> Failure {
     Failure { message: format!("Not committed: {}.", error_text.trim_end_matches('.')), hint: error.hint() }
 }
 
-/// Notes about a commit that was made.
 pub(crate) fn commit_note(commit: &Commit) -> Option<Failure> {
     let mut notes = Vec::new();
     if !commit.ignored.is_empty() {
@@ -222,6 +223,92 @@ pub(crate) fn commit_note(commit: &Commit) -> Option<Failure> {
     }
     let hint = "These files are on disk; commit them when you are ready.".to_owned();
     (!notes.is_empty()).then(|| Failure { message: notes.join(" "), hint })
+}
+
+/// How long a commit waits for its message.
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long to wait for a cancelled request to end, so that its cost is known.
+const STOP_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Expected maximum size of a message in tokens with its thinking, for the spending cap.
+const EXPECTED_OUTPUT: u64 = 512;
+
+/// Asks for the messages of pending commits. Returns those that arrive in time and before `cancel`, and their cost.
+pub async fn commit_messages(
+    env: &RequestEnv,
+    client: &ModelClient,
+    pending: &PendingCommits,
+    allowance: Option<Dollars>,
+    cancel: &CancellationToken,
+) -> (CommitMessages, Vec<Spent>) {
+    let writer = MessageWriter { env, client, cancel };
+    let (mut messages, mut all, mut left) = (CommitMessages::default(), Vec::new(), allowance);
+    let (own, accepted) = (pending.own_message_request(), pending.message_request());
+    for (message_request, message) in [(own, &mut messages.own), (accepted, &mut messages.accepted)] {
+        let Some(message_request) = message_request else { continue };
+        let (text, spent) = writer.message(&message_request, left).await;
+        *message = text;
+        if let Some(spent) = spent {
+            client.pay(&mut left, &spent);
+            all.push(spent);
+        }
+    }
+    (messages, all)
+}
+
+struct MessageWriter<'a> {
+    env: &'a RequestEnv,
+    client: &'a ModelClient,
+    cancel: &'a CancellationToken,
+}
+
+impl MessageWriter<'_> {
+    async fn message(
+        &self,
+        message_request: &MessageRequest,
+        allowance: Option<Dollars>,
+    ) -> (Option<String>, Option<Spent>) {
+        let Some(request) = self.request(message_request).filter(|_| !self.cancel.is_cancelled()) else {
+            return (None, None);
+        };
+        if self.client.exceeds(allowance, &request, EXPECTED_OUTPUT) {
+            return (None, None);
+        }
+        let stop = self.cancel.child_token();
+        let timeout_reached = async {
+            tokio::time::sleep(MESSAGE_TIMEOUT).await;
+            stop.cancel();
+            tokio::time::sleep(STOP_TIMEOUT).await;
+        };
+        let cancelled = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(STOP_TIMEOUT).await;
+        };
+        let answer = timeout(MESSAGE_TIMEOUT + STOP_TIMEOUT * 2, answer(self.client, request, &stop));
+        tokio::select! {
+            ended = answer => match ended {
+                Ok((text, spent)) => (text.ok().and_then(|text| commit_message_in(&text)), spent),
+                Err(_) => (None, None),
+            },
+            () = timeout_reached => (None, None),
+            () = cancelled => (None, None),
+        }
+    }
+
+    fn request(&self, message_request: &MessageRequest) -> Option<Request> {
+        let counter = self.env.counter(&self.client.facts);
+        let inputs = CommitMessageInputs {
+            request: &message_request.request,
+            change: &message_request.change,
+            language: self.env.settings.commit_language.as_deref(),
+            window: self.env.window(&self.client.facts),
+            prompts: &self.env.prompts,
+            counter: &counter,
+        };
+        let (messages, _) = commit_request(&inputs)?;
+        Some(self.client.request(messages, &counter))
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! A token counter with a cache, so that files are not counted again with each keystroke.
 
+use rhumb_tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_128;
-use rhumb_tokens::{Calibrated, TokenCount, TokenCounter, counter_for_model};
 
 /// Minimum size of a cached text in bytes. Counting a shorter one is as fast as looking it up.
 const MIN_CACHED_BYTES: usize = 512;

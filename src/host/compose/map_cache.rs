@@ -1,10 +1,10 @@
 //! The cache of the last map, which is reused as its refresh mode allows.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
 use rhumb_index::repo_map::{MapRequest, Ranking, Refresh, RepoMap, TagGraph, Weights};
 use rhumb_session::RequestSpec;
 use rhumb_tokens::TokenCounter;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of top-ranked files that a reused steady map must contain.
 const TOP_FILES: usize = 5;
@@ -38,7 +38,6 @@ impl MapKey {
     }
 }
 
-/// Whether a map contains the top-ranked files of another.
 fn contains_top_files(old: &RepoMap, new: &RepoMap) -> bool {
     let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
     new.files.iter().take(TOP_FILES).all(|file| named.contains(&*file.path))

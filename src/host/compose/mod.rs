@@ -4,7 +4,6 @@ pub(super) mod counter;
 pub(super) mod map_cache;
 pub(super) mod request_env;
 
-use std::sync::Arc;
 use super::attachments::image_refusal;
 use super::codebase::current_passages;
 use map_cache::MapCache;
@@ -18,6 +17,7 @@ use rhumb_session::context::{
 use rhumb_session::{ChatFile, CodebaseQuestion, ContextView, RequestSpec};
 use rhumb_tokens::{TokenCounter, image_type};
 use rhumb_workspace::Root;
+use std::sync::Arc;
 
 /// The manual may use one part in this many of the window.
 const MANUAL_SHARE: usize = 3;
@@ -117,7 +117,6 @@ fn draft_for(spec: &RequestSpec, is_nothing_found: bool, prompts: &Prompts) -> S
     parts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The contents of the chat files.
 #[derive(Default)]
 struct ChatContents {
     files: Vec<ContextFile>,

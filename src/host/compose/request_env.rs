@@ -1,10 +1,5 @@
 //! The environment of all requests: settings, model catalog, prompts and the calibration of token counts.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use crate::config::{Paths, Settings};
 use crate::host::CachedCounter;
 use crate::store::{CalibrationFile, model_lists};
@@ -13,6 +8,11 @@ use rhumb_llm::models::{Catalog, Model};
 use rhumb_session::context::{BudgetOverrides, BudgetPlan, Mode, Prompts, Task, UserEnvironment, Window};
 use rhumb_session::{Failure, RequestSpec};
 use rhumb_tokens::Calibration;
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The environment of all requests.
 #[derive(Debug, Default)]
@@ -145,7 +145,6 @@ impl RequestEnv {
         }
     }
 
-    /// The edit format of the model.
     fn edit_format(&self, spec: &RequestSpec, model: &Model) -> EditFormat {
         let editor_edit_format = self.settings.editor_edit_format;
         let edit_format = spec.overrides.edit_format.apply(self.settings.edit_format);

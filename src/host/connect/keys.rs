@@ -1,12 +1,12 @@
 //! `/connect`: searches for keys and servers, and stores a key that the user entered.
 
-use std::time::Duration;
 use super::super::{Host, sentence};
 use super::connect_model;
 use crate::config::Settings;
 use rhumb_llm::KeySource;
 use rhumb_llm::{HttpProvider, LlmError, Provider as _, local_servers};
 use rhumb_session::{ConnectEffect, ConnectResponse, EffectKind, Failure, NewKey, Response};
+use std::time::Duration;
 
 /// Maximum time for the server to check a key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -79,7 +79,6 @@ impl Host {
 struct CheckedKey {
     /// The models that the server lists; empty if it has no list.
     models: Vec<String>,
-    /// A note if the key could not be checked.
     note: Option<Failure>,
 }
 

@@ -2,14 +2,15 @@
 
 mod keys;
 
-use std::sync::Arc;
 use super::Host;
 use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;
-use rhumb_llm::models::{Catalog, Model};
-use rhumb_llm::{HttpProvider, LlmError, Provider, Timeouts};
-use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response};
+use rhumb_llm::models::{Catalog, Dollars, Model, estimate};
+use rhumb_llm::{HttpProvider, LlmError, Message, Provider, Request, Timeouts};
+use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response, Spent};
 use rhumb_text::nearest;
+use rhumb_tokens::TokenCounter;
+use std::sync::Arc;
 
 /// Maximum number of a server's models in a message.
 const MAX_LISTED_MODELS: usize = 5;
@@ -36,6 +37,24 @@ impl ModelClient {
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
         let facts = Arc::new(Catalog::bundled().find(&model));
         Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
+    }
+
+    /// A request with these messages, counted.
+    pub(super) fn request(&self, messages: Vec<Message>, counter: &dyn TokenCounter) -> Request {
+        let tokens = messages.iter().map(|message| counter.count(&message.content)).sum();
+        Request { model: self.model.clone(), messages, tokens, ..Request::default() }
+    }
+
+    /// Whether a request with an answer of `output` tokens costs more than `allowance`.
+    pub(super) fn exceeds(&self, allowance: Option<Dollars>, request: &Request, output: u64) -> bool {
+        let cost = estimate(&self.facts, request.tokens as u64, output);
+        allowance.zip(cost).is_some_and(|(left, cost)| cost > left)
+    }
+
+    /// Subtracts what was spent from the rest of the allowance.
+    pub(super) fn pay(&self, left: &mut Option<Dollars>, spent: &Spent) {
+        let paid = self.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
+        *left = left.map(|left| left.over(paid));
     }
 }
 
@@ -76,9 +95,7 @@ pub fn connect(env: &RequestEnv) -> Result<Option<ModelClient>, ConnectError> {
 pub fn connect_model(env: &RequestEnv, name: &str) -> Result<Option<ModelClient>, ConnectError> {
     let RequestEnv { settings, catalog, .. } = env;
     let name = resolved(env, name);
-    let Some(endpoint) = settings.endpoint(&name)? else {
-        return Ok(None);
-    };
+    let Some(endpoint) = settings.endpoint(&name)? else { return Ok(None) };
     let mut notes = settings.notes_on(&name, &endpoint);
     let timeouts = settings.timeout.map(|idle| Timeouts { idle, first_byte: idle, ..Timeouts::default() });
     let lacks_key_of = endpoint.missing_key.is_some().then(|| endpoint.provider.clone());
@@ -117,7 +134,6 @@ fn resolved(env: &RequestEnv, name: &str) -> String {
     if settings.base_url.is_some() { settings.model_named(name) } else { catalog.resolve(name) }
 }
 
-/// The note about a model that is in no table.
 pub(super) fn unknown_note(model: &Model) -> (String, String) {
     let Model { name, window, .. } = model;
     (
@@ -128,7 +144,6 @@ pub(super) fn unknown_note(model: &Model) -> (String, String) {
 }
 
 impl Host {
-    /// Uses another model from now on.
     pub(crate) fn use_model(self, model: String) {
         self.blocking(EffectKind::UseModel.failed(), move |host| {
             // A server that was found on this machine stays connected, whatever the name of the model.

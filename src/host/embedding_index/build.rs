@@ -1,21 +1,21 @@
 //! Builds the vectors of a surveyed repository: known ones are read from the store, the others are embedded in batches. Also the
 //! vectors in memory.
 
-use rhumb_session::IndexEstimate;
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-use rayon::prelude::*;
 use super::{IndexControl, IndexError};
 use crate::host::Survey;
 use crate::store::vectors::{TextKey, VectorStore};
+use rayon::prelude::*;
 use rhumb_index::repo_map::MapIndex;
 use rhumb_index::retrieval::{
     EmbeddingText, Hit, Neighbour, QuantizedVector, VectorIndex, diversified, embedding_texts,
 };
 use rhumb_llm::embed::{Embedder, TextKind, batches};
+use rhumb_session::IndexEstimate;
 use rhumb_workspace::{FileEntry, Root};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Number of files that are read at once: enough to fill batches, few enough to need little memory.
 const FILES_AT_ONCE: usize = 64;
@@ -147,7 +147,6 @@ async fn pass(
     Ok(indexed)
 }
 
-/// The stored vectors of these texts.
 fn known_rows(
     store: &mut VectorStore,
     identity: &str,
@@ -190,7 +189,6 @@ async fn embed_missing(
     Ok(missing.len())
 }
 
-/// A file with its texts.
 struct FileTexts {
     path: Arc<str>,
     stamp: u64,
@@ -198,7 +196,6 @@ struct FileTexts {
 }
 
 enum Texts {
-    /// Unchanged, with their vectors.
     Known(Vec<(Hit, QuantizedVector)>),
     /// Read again.
     Cut(Vec<EmbeddingText>),
@@ -245,7 +242,6 @@ pub struct PassageVectors {
     /// The identity of the model.
     pub identity: String,
     vectors: VectorIndex,
-    /// The passages, by row.
     hits: Vec<Hit>,
     /// The files in path order.
     files: Vec<FileRows>,

@@ -27,13 +27,11 @@ use rhumb_llm::models::{Catalog, Tokens};
 use rhumb_session::{EffectKind, Failure, IndexEffect, IndexResponse, LookupResponse, Page, Response};
 use rhumb_workspace::Root;
 
-/// The state of the index.
 #[derive(Default)]
 pub(super) struct Indexing {
     /// The embedder, once it was opened.
     embedder: Mutex<Option<Arc<dyn Embedder>>>,
     vectors: Mutex<Option<Arc<PassageVectors>>>,
-    /// The control of the running build.
     running: Mutex<Option<IndexControl>>,
     /// Whether to build again, because files changed during the build.
     again: AtomicBool,
@@ -166,7 +164,7 @@ impl Host {
             VectorStore::open(&folder)?.0.agree(&host)?;
         }
         match may_send(&self.shared.env.settings, embedder.as_ref(), &folder) {
-            Err(IndexError::NotAgreed { host }) => {
+            Err(IndexError::NotAgreed(host)) => {
                 let estimate = estimate(request, control)?;
                 let price = self.embedding_price(estimate.tokens);
                 // Later surveys do not repeat the question.
@@ -194,11 +192,9 @@ impl Host {
         Ok(Some(IndexResponse::Ready { texts, embedded, note }))
     }
 
-    /// The status of the index as text.
     fn index_page(&self) -> Response {
         let Some(survey) = self.shared.survey.borrow().clone() else {
-            let message = "The repository is still being read.".into();
-            let failure = Failure { message, hint: "Try again in a moment.".into() };
+            let failure = Failure::new("The repository is still being read.", "Try again in a moment.");
             return Response::Failed { effect: EffectKind::Index, failure };
         };
         let embedder = self.embedder();
@@ -295,11 +291,11 @@ pub fn may_send(settings: &Settings, embedder: &dyn Embedder, folder: &Path) -> 
     let Some(host) = embedder.host() else { return Ok(()) };
     match settings.embeddings.consent {
         Consent::Always => Ok(()),
-        Consent::Never => Err(IndexError::Never { host }),
+        Consent::Never => Err(IndexError::Never(host)),
         Consent::Ask => {
             let store = VectorStore::open_existing(folder)?;
             let agreed = store.map(|store| store.has_agreed(&host)).transpose()?.unwrap_or(false);
-            if agreed { Ok(()) } else { Err(IndexError::NotAgreed { host }) }
+            if agreed { Ok(()) } else { Err(IndexError::NotAgreed(host)) }
         }
     }
 }
@@ -333,14 +329,12 @@ impl IndexControl {
         self.paused.send_replace(pause);
     }
 
-    /// Waits while the build is paused.
     async fn wait_while_paused(&self) -> Result<(), IndexError> {
         let mut paused = self.paused.subscribe();
         // Cannot fail, because the sender is alive.
         self.unless_cancelled(async { drop(paused.wait_for(|paused| !paused).await) }).await
     }
 
-    /// The result of `work`, unless the build is cancelled before.
     async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, IndexError> {
         tokio::select! {
             biased;
@@ -372,17 +366,11 @@ pub enum IndexError {
     #[error("there is no home folder, so vectors cannot be saved")]
     NoHome,
     /// The user has not agreed to send texts to the server.
-    #[error("texts of this repository may not be sent to {host} yet")]
-    NotAgreed {
-        /// The machine.
-        host: String,
-    },
+    #[error("texts of this repository may not be sent to {0} yet")]
+    NotAgreed(String),
     /// The settings forbid to send texts.
-    #[error("embeddings_consent = \"never\" forbids to send texts to {host}")]
-    Never {
-        /// The machine.
-        host: String,
-    },
+    #[error("embeddings_consent = \"never\" forbids to send texts to {0}")]
+    Never(String),
     /// There are no vectors yet.
     #[error("this repository has no embeddings yet")]
     NotBuilt,
@@ -405,15 +393,14 @@ impl IndexError {
                 "Set embeddings_model = \"PROVIDER/NAME\", such as openai/text-embedding-3-small or ollama/nomic-embed-text.".into()
             }
             Self::NoHome => "Set HOME.".into(),
-            Self::NotAgreed { .. } | Self::NotBuilt => {
+            Self::NotAgreed(_) | Self::NotBuilt => {
                 "rhumb index build, or /index build in the app, shows what would be sent and asks.".into()
             }
-            Self::Never { .. } => "Set it to \"ask\", or set embeddings = \"local\".".into(),
+            Self::Never(_) => "Set it to \"ask\", or set embeddings = \"local\".".into(),
             Self::Cancelled => "The finished part is saved; the next build continues there.".into(),
         }
     }
 
-    /// The error as a failure for the user.
     pub(crate) fn failure(&self) -> Failure {
         Failure { message: format!("{}.", self.to_string().trim_end_matches('.')), hint: self.hint() }
     }

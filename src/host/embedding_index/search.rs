@@ -1,12 +1,12 @@
 //! Searches the repository for passages: by words, by embeddings, or by both.
 
-use std::sync::Arc;
-use futures::FutureExt as _;
 use super::{IndexError, PassageVectors};
 use crate::host::{Host, Survey, lock};
+use futures::FutureExt as _;
 use rhumb_index::repo_map::TagGraph;
 use rhumb_index::retrieval::{Hit, OVERFETCH, Question, SearchWeights, definitions_first, fused, search};
 use rhumb_llm::embed::{Embedder, TextKind};
+use std::sync::Arc;
 
 /// How passages are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

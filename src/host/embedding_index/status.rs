@@ -1,7 +1,5 @@
 //! The status of the index, for `rhumb index` and `/index`.
 
-use std::fmt::Write as _;
-use std::path::Path;
 use super::IndexError;
 use crate::config::{EmbeddingsSource, Settings};
 use crate::store::MapStore;
@@ -9,6 +7,8 @@ use crate::store::vectors::{ModelVectors, VectorStore};
 use rhumb_index::repo_map::TagGraph;
 use rhumb_llm::embed::Embedder;
 use rhumb_text::{byte_size, thousands};
+use std::fmt::Write as _;
+use std::path::Path;
 
 /// The status of a repository's index.
 #[derive(Debug)]
@@ -73,28 +73,20 @@ impl IndexStatus {
         let mut text = format!("files     {}\n", thousands(self.files));
         let _ = writeln!(text, "passages  {}", thousands(self.passages));
         let _ = writeln!(text, "words     {}, {}", self.folder, byte_size(self.words_bytes));
-        match &self.model {
-            Ok(model) => {
-                let _ = writeln!(text, "model     {model}");
-            }
-            Err((why, hint)) => {
-                let _ = writeln!(text, "model     {why}\n          → {hint}");
-            }
-        }
+        let _ = match &self.model {
+            Ok(model) => writeln!(text, "model     {model}"),
+            Err((why, hint)) => writeln!(text, "model     {why}\n          → {hint}"),
+        };
         if let Some(host) = &self.host {
             let _ = writeln!(text, "sends to  {host}");
         }
         for ModelVectors { identity, dims, count } in &self.models {
             let _ = writeln!(text, "vectors   {} of {dims} numbers, by {identity}", thousands(*count));
         }
-        match self.bytes {
-            0 => {
-                let _ = writeln!(text, "database  none yet; it would be {}", self.path);
-            }
-            bytes => {
-                let _ = writeln!(text, "database  {}, {}", self.path, byte_size(bytes));
-            }
-        }
+        let _ = match self.bytes {
+            0 => writeln!(text, "database  none yet; it would be {}", self.path),
+            bytes => writeln!(text, "database  {}, {}", self.path, byte_size(bytes)),
+        };
         text
     }
 }

@@ -1,16 +1,16 @@
 //! Tests of building, stopping, resuming and updating an index.
 
+use super::*;
+use crate::host::{SurveyStart, survey};
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, ready};
+use proptest::prelude::*;
+use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
 use rhumb_session::IndexEstimate;
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
-use futures::FutureExt as _;
-use futures::future::{BoxFuture, ready};
-use proptest::prelude::*;
-use super::*;
-use crate::host::{SurveyStart, survey};
-use rhumb_llm::embed::{BatchLimit, EmbedError, OnWait, TextKind};
 
 #[path = "../../../tests/support/tiny_model.rs"]
 #[allow(dead_code)]

@@ -1,22 +1,22 @@
 //! `rhumb doctor` and `/doctor`: checks of the installation, each with a hint. Keys are not shown, only their sources.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
-use ignore::WalkBuilder;
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::host::connect::is_listed;
 use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
+use ignore::WalkBuilder;
 use rhumb_llm::LlmError;
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
 use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Maximum time for a model server to list its models.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(8);
@@ -166,7 +166,6 @@ fn repository(root: &Root) -> Check {
     }
 }
 
-/// The first line of a program's output.
 fn first_output_line(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -211,7 +210,6 @@ fn is_on_path(program: &str) -> bool {
     Path::new(program).is_file() || std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// The source of the key of each provider.
 fn keys(settings: &Settings) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut missing = Vec::new();
@@ -428,9 +426,9 @@ mod tests {
         let root = Root::at(folder.path()).unwrap();
         let settings = Settings { state_folder: Some(state.path().to_owned()), ..Settings::default() };
         assert_eq!(sessions(&root, &settings).text, "0 of this repository");
-        let (store, _) = SessionStore::open(&sessions_folder(state.path(), root.path())).unwrap();
-        let file = store.path().to_owned();
-        drop(store);
+        let sessions_folder = sessions_folder(state.path(), root.path());
+        drop(SessionStore::open(&sessions_folder).unwrap());
+        let file = sessions_folder.join("sessions.db");
         let nonsense = "no database at all ".repeat(500);
         std::fs::write(&file, &nonsense).unwrap();
         let check = sessions(&root, &settings);

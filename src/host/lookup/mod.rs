@@ -3,10 +3,6 @@
 pub(super) mod doctor;
 mod setting_rows;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 use super::{Host, ModelClient, RequestEnv, connect_model, undo_preview};
 use crate::config::{Entry, SETTINGS, Settings, command_files, write_setting, written};
 use doctor::{checks_text, checkup, server_check, version};
@@ -16,6 +12,10 @@ use rhumb_session::{
     Response, SettingKind,
 };
 use setting_rows::setting_rows;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Maximum time for the server to list its models.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
@@ -148,7 +148,6 @@ impl Host {
         rows
     }
 
-    /// The message about a model that was chosen for a role.
     fn model_message(&self, role: ModelRole, name: &str) -> LookupResponse {
         let message = |level, text: String, hint: String| LookupResponse::Status { level, text, hint };
         let env = &self.shared.env;

@@ -1,8 +1,8 @@
 //! The rows of the settings list.
 
-use std::path::Path;
 use crate::config::{Entry, Level, Origin, SETTINGS, Setting, Settings, read_regular_file, setting_line, written};
 use rhumb_session::{SettingKind, SettingRow};
+use std::path::Path;
 
 /// All settings with their effective values. Each entry of a table is a row. `chosen` are the changes of this session; `file` is the
 /// settings file of the user, if it may be written.

@@ -1,11 +1,5 @@
 //! Reads files and makes their records.
 
-use std::collections::BTreeMap;
-use std::iter::Sum;
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-use std::sync::atomic::AtomicBool;
-use xxhash_rust::xxh3::xxh3_128_with_seed;
 use super::SurveyTimes;
 use super::records::KnownFiles;
 use crate::clock::{Stopwatch, ThreadWatch};
@@ -16,6 +10,12 @@ use rhumb_syntax::parse::set_parse_timer;
 use rhumb_syntax::{Definition, FileTags, ctags_line};
 use rhumb_syntax::{Language, lexical_tags, tags};
 use rhumb_workspace::{FileEntry, Root};
+use std::collections::BTreeMap;
+use std::iter::Sum;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Maximum size of a parsed file in bytes. Larger ones are data or generated, and would take seconds.
 const PARSE_LIMIT: u64 = 1 << 20;
@@ -49,27 +49,22 @@ pub(super) fn depth_of(files: &[FileEntry]) -> Depth {
 pub(super) struct ChunkRecords {
     pub(super) files: Vec<FileRecord>,
     pub(super) builder: SegmentBuilder,
-    /// The keys of the new records.
     pub(super) keys: Vec<ContentKey>,
     pub(super) times: ThreadTimes,
     pub(super) read: usize,
 }
 
-/// The record of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileRecord {
     /// None: the file has no readable text.
     Nothing,
-    /// A known record.
     Known(RecordId),
-    /// A new record of this chunk.
     New(u32),
     /// None: the file was skipped.
     Unread,
 }
 
 impl ChunkRecords {
-    /// Finds or makes the record of a file.
     pub(super) fn add(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
         let found = match known.unchanged(entry) {
             Some(record) => record.map_or(FileRecord::Nothing, FileRecord::Known),
@@ -78,7 +73,6 @@ impl ChunkRecords {
         self.files.push(found);
     }
 
-    /// Skips a file.
     pub(super) fn skip(&mut self) {
         self.files.push(FileRecord::Unread);
     }

@@ -1,20 +1,19 @@
 //! Data from git: the commit history, tracked files that are ignored, and uncommitted changes.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use super::SurveyStart;
 use rhumb_index::repo_map::{History, PastCommit};
 use rhumb_session::Failure;
 use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
 use rhumb_workspace::{FileEntry, Root, RootKind};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Why the `.git` folder is not opened: it contains a pipe or a device.
 pub(super) fn refused(root: &Root) -> Option<Failure> {
     match Repo::open(root.path()) {
-        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => Some(Failure {
-            message: format!("Git is not used (history, tracked files, commits): {error}."),
-            hint: error.hint(),
-        }),
+        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => {
+            Some(Failure::new(format!("Git is not used (history, tracked files, commits): {error}."), error.hint()))
+        }
         _ => None,
     }
 }
@@ -47,7 +46,6 @@ fn commit_history(history: &History) -> git::CommitHistory {
     git::CommitHistory { head: history.head.clone(), commits: history.commits.iter().map(commit).collect() }
 }
 
-/// A history in the form of the map.
 fn map_history(history: git::CommitHistory) -> History {
     let commit = |git::PastCommit { id, subject, paths, compared }| PastCommit { id, subject, paths, compared };
     History { head: history.head, commits: history.commits.into_iter().map(commit).collect() }

@@ -9,18 +9,18 @@ mod sketch;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use rayon::prelude::*;
 use self::extract::{ByCtags, ChunkRecords, ThreadTimes};
 use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;
 use crate::clock::Stopwatch;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
+use rayon::prelude::*;
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
 use rhumb_session::Failure;
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Number of files that a thread reads at once.
 const CHUNK: usize = 64;
@@ -66,11 +66,9 @@ pub struct Survey {
     /// The durations of the phases.
     pub ms: SurveyTimes,
     segments: Vec<StoredSegment>,
-    /// The files for the next survey.
     known: Vec<KnownFile>,
     /// Whether the index must be stored.
     unsaved: bool,
-    /// Whether the history must be stored.
     new_history: bool,
 }
 

@@ -1,7 +1,5 @@
 //! The records of files: those known from earlier surveys, and the index that joins them with new ones.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use super::SurveyStart;
 use super::extract::{ChunkRecords, FileRecord};
 use super::sketch::Sketch;
@@ -9,11 +7,12 @@ use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{IndexFile, MapIndex, RecordId, Segment, SegmentBuilder};
 use rhumb_workspace::FileEntry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// The stamp of a file that was never read. No known file has it.
 pub(super) const UNREAD: u64 = 0;
 
-/// The files and records of earlier surveys.
 #[derive(Debug, Default)]
 pub(super) struct KnownFiles {
     pub(super) segments: Vec<StoredSegment>,
@@ -21,9 +20,7 @@ pub(super) struct KnownFiles {
     pub(super) depth: Depth,
     /// In path order.
     files: Vec<KnownFile>,
-    /// Records by content.
     contents: HashMap<ContentKey, RecordId>,
-    /// Whether all of this is stored.
     pub(super) stored: bool,
     /// Whether stored data was unusable.
     pub(super) rebuilt: bool,
@@ -62,7 +59,6 @@ impl KnownFiles {
         (entry.stamp != 0 && file.stamp == self.stamp(entry)).then_some(file.record)
     }
 
-    /// Whether no survey has read the file.
     pub(super) fn was_never_read(&self, entry: &FileEntry) -> bool {
         let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok();
         at.and_then(|at| self.files.get(at)).is_none_or(|file| file.stamp == UNREAD)
@@ -107,7 +103,6 @@ pub(super) struct IndexBuilder {
     pub(super) segments: Vec<StoredSegment>,
     /// In the order of the files.
     pub(super) records: Vec<Option<RecordId>>,
-    /// Number of files that were read.
     pub(super) read: usize,
     /// The indices of files that were skipped.
     pub(super) unread: BTreeSet<usize>,
@@ -119,7 +114,6 @@ impl IndexBuilder {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
-    /// Begins a segment for new records.
     pub(super) fn begin_segment(&self) -> NewSegment {
         NewSegment { at: self.segments.len() as u32, ..NewSegment::default() }
     }
@@ -200,7 +194,6 @@ impl IndexBuilder {
     }
 }
 
-/// A segment of new records.
 #[derive(Debug, Default)]
 pub(super) struct NewSegment {
     /// Its future index among the segments.

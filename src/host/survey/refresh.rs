@@ -1,8 +1,5 @@
 //! Keeps the survey up to date: at the start, on request, and when files change. Also finds comments for the model in saved files.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use super::{Survey, SurveyStart, SurveyStep, survey};
 use crate::host::persistence::map_store;
 use crate::host::{Host, caught, lock};
@@ -10,6 +7,9 @@ use rhumb_session::context::found_comments;
 use rhumb_session::{EffectKind, Failure, Response};
 use rhumb_workspace::git::{Head, Repo};
 use rhumb_workspace::{DiskChanges, Root, RootKind, Watch};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum size in bytes of a file that is searched for comments.
 const MAX_BYTES: u64 = 1 << 20;
@@ -232,9 +232,9 @@ pub(crate) fn head_line(root: &Root) -> Option<String> {
     }
     let repo = Repo::open(root.path()).ok()??;
     Some(match repo.head().ok()? {
-        Head::Unborn { branch } => format!("{branch} (no commit yet)"),
+        Head::Unborn(branch) => format!("{branch} (no commit yet)"),
         Head::Branch { name, .. } => name,
-        Head::Detached { short_id } => format!("detached at {short_id}"),
+        Head::Detached(short_id) => format!("detached at {short_id}"),
     })
 }
 
@@ -265,9 +265,8 @@ pub fn unread_rules(files: &[String]) -> Failure {
 /// A note about the survey that did not apply to the last one.
 fn survey_note(survey: &Survey, before: Option<&Survey>) -> Option<Failure> {
     if survey.bare {
-        return before.is_none().then(|| Failure {
-            message: "This is a bare repository without files.".into(),
-            hint: "Start rhumb in a clone or a worktree of it.".into(),
+        return before.is_none().then(|| {
+            Failure::new("This is a bare repository without files.", "Start rhumb in a clone or a worktree of it.")
         });
     }
     if survey.git_refused.is_some() && before.is_none_or(|before| before.git_refused.is_none()) {

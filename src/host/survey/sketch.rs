@@ -1,23 +1,22 @@
 //! A sketch: a quick index of an unknown repository by words only, made in a fraction of the time of parsing.
 
+use super::CHUNK;
+use super::extract::is_worth_reading;
+use rayon::prelude::*;
+use rhumb_index::repo_map::{Segment, SegmentBuilder};
+use rhumb_syntax::Language;
+use rhumb_workspace::{FileEntry, Root};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use rayon::prelude::*;
-use super::CHUNK;
-use super::extract::is_worth_reading;
-use rhumb_index::repo_map::{Segment, SegmentBuilder};
-use rhumb_syntax::Language;
-use rhumb_workspace::{FileEntry, Root};
 
 /// Minimum size in bytes of the code of a repository for a sketch. Smaller ones are parsed fast enough.
 const MIN_SKETCHED_BYTES: u64 = 2 << 20;
 /// Maximum number of bytes that are read for a sketch, to limit its time.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A sketch, with its records.
 #[derive(Debug, Default)]
 pub(super) struct Sketch {
     pub(super) segment: Arc<Segment>,

@@ -1,10 +1,10 @@
+use super::*;
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap};
+use rhumb_tokens::counter_for_model;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
-use super::*;
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap};
-use rhumb_tokens::counter_for_model;
 
 /// A plain folder of sources and a cache beside it.
 struct SurveyFixture {

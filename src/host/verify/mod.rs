@@ -3,19 +3,13 @@
 //! Commands come from the effective settings (those of a repository need the approval of the user) or from the input of the
 //! user. Nothing else is run.
 
-pub(super) mod output;
 pub(super) mod processes;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 
-use std::collections::BTreeSet;
-use std::ops::Range;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use super::{RequestEnv, lock};
-use output::shared_text;
+use processes::shared_text;
 use processes::{notes_of, run_command};
 use rhumb_session::context::{Finding, findings, marked_outline, referenced_lines};
 use rhumb_session::{CheckMode, Failure, JobOutcome, Origin, SharedText, VerifyRequest};
@@ -24,6 +18,11 @@ use rhumb_text::diff;
 use rhumb_tokens::TokenCounter;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, LiveOutput, Output, StopHandle, quoted};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Exit codes of a shell for a program that is not found, and for one that is not executable.
 const NOT_RUNNABLE: [i32; 2] = [127, 126];

@@ -1,5 +1,17 @@
 //! Runs the commands of the session, each on a thread that may block, and reports their progress.
 
+use super::{CheckContext, CommandEvent, check};
+use crate::host::{Host, RequestEnv, caught, lock};
+use crate::store::{output_file, save_output};
+use rhumb_llm::models::Model;
+use rhumb_session::context::{Excerpt, excerpt, fence_for};
+use rhumb_session::{Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
+use rhumb_tokens::TokenCounter;
+use rhumb_workspace::Root;
+use rhumb_workspace::process::{
+    self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
+};
+use secrecy::ExposeSecret as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
@@ -7,19 +19,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use secrecy::ExposeSecret as _;
-use super::output::shared_text;
-use super::{CheckContext, CommandEvent, check};
-use crate::host::{Host, RequestEnv, caught, lock};
-use crate::store::output_file;
-use rhumb_llm::models::Model;
-use rhumb_session::context::fence_for;
-use rhumb_session::{Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
-use rhumb_tokens::TokenCounter as _;
-use rhumb_workspace::Root;
-use rhumb_workspace::process::{
-    self, CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle,
-};
 
 /// The variable of a key that is only for this program.
 const OWN_KEY: &str = "RHUMB_API_KEY";
@@ -39,12 +38,10 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long the end of the program waits for them. Longer than the grace period of a command.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The running jobs of commands.
 #[derive(Debug, Default)]
 pub(crate) struct RunningJobs {
     running: Mutex<BTreeMap<u64, StopHandle>>,
     runs: AtomicU64,
-    /// Programs that were already reported as missing.
     reported_missing: Mutex<BTreeSet<String>>,
 }
 
@@ -93,7 +90,6 @@ fn masks(env: &RequestEnv) -> SecretMask {
     SecretMask::new(env.settings.keys.variables().map(|(name, key)| (name, key.expose_secret())))
 }
 
-/// Notes about a command that ended.
 pub(super) fn notes_of(line: &str, ended: &CommandOutcome) -> Vec<Failure> {
     let mut notes = Vec::new();
     if ended.left_running {
@@ -102,10 +98,7 @@ pub(super) fn notes_of(line: &str, ended: &CommandOutcome) -> Vec<Failure> {
     }
     if ended.end == End::WantedTerminal {
         let message = format!("{line} tried to read from the terminal and was stopped.");
-        notes.push(Failure {
-            message,
-            hint: "Run it in another terminal, or pass its input on the command line.".into(),
-        });
+        notes.push(Failure::new(message, "Run it in another terminal, or pass its input on the command line."));
     }
     if let Some(why) = &ended.output.not_kept {
         let message = format!("The output of {line} is too long for memory, and could not be saved: {why}.");
@@ -197,7 +190,6 @@ impl Host {
         check(&mut context, request)
     }
 
-    /// Sends the progress of the commands of a job.
     fn event_sender(&self, job: u64) -> impl FnMut(CommandEvent<'_>) {
         let mut run = 0;
         move |event| {
@@ -226,7 +218,6 @@ impl Host {
 /// Maximum length of a short command name, in characters.
 const MAX_NAME_CHARS: usize = 60;
 
-/// The beginning of a command on one line.
 fn short_name(command: &str) -> String {
     let first: String = command.lines().next().unwrap_or_default().chars().take(MAX_NAME_CHARS).collect();
     if first == command { first } else { format!("{first} …") }
@@ -240,4 +231,86 @@ fn as_message(line: &str, ended: &CommandOutcome, said: &str) -> String {
     format!(
         "The developer ran this command, which {how}:\n{fence}sh\n{line}\n{fence}\nIt printed:\n{fence}\n{said}\n{fence}"
     )
+}
+
+/// An output for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedOutput {
+    /// The part that the model sees.
+    pub excerpt: Excerpt,
+    /// The file with the whole output; `None` if nothing was omitted.
+    pub whole: Option<PathBuf>,
+    /// The error if it could not be saved.
+    pub note: Option<Failure>,
+}
+
+/// The output of `what` (a command, a page) with at most `budget` tokens. A longer one is saved in a file.
+pub fn shared_output(
+    env: &RequestEnv,
+    what: &str,
+    text: &str,
+    budget: usize,
+    counter: &dyn TokenCounter,
+) -> SharedOutput {
+    let all = excerpt(text, budget, counter, None);
+    let Some(state) = env.settings.state_folder.as_ref().filter(|_| all.omitted_bytes > 0) else {
+        return SharedOutput { excerpt: all, whole: None, note: None };
+    };
+    match save_output(state, what, text) {
+        Ok(path) => {
+            let location = path.display().to_string();
+            SharedOutput { excerpt: excerpt(text, budget, counter, Some(&location)), whole: Some(path), note: None }
+        }
+        Err(error) => {
+            let message = format!("The output of {what} was shortened, and the whole could not be saved: {error}.");
+            let note = Failure { message, hint: "Check its free space and permissions.".into() };
+            SharedOutput { excerpt: all, whole: None, note: Some(note) }
+        }
+    }
+}
+
+/// The output of a command with at most `budget` tokens, under a title.
+pub(super) fn shared_text(
+    env: &RequestEnv,
+    counter: &dyn TokenCounter,
+    budget: usize,
+    title: &str,
+    output: &Output,
+) -> (SharedText, Option<Failure>) {
+    // An output that is too long for memory is in a file already.
+    let (text, whole, note) = match &output.whole {
+        Some(path) => {
+            let location = path.display().to_string();
+            (excerpt(&output.text, budget, counter, Some(&location)).text, Some(path.clone()), None)
+        }
+        None => {
+            let shared = shared_output(env, title, &output.text, budget, counter);
+            (shared.excerpt.text, shared.whole, shared.note)
+        }
+    };
+    let tokens = counter.count(&text);
+    (SharedText { title: title.to_owned(), text, tokens, whole }, note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Settings;
+    use crate::host::CachedCounter;
+
+    #[test]
+    fn a_long_output_names_the_file_with_the_whole() {
+        let state = tempfile::tempdir().unwrap();
+        let settings = Settings { state_folder: Some(state.path().to_owned()), ..Settings::default() };
+        let (env, counter) = (RequestEnv::new(settings), CachedCounter::for_model("m"));
+        let text: String = (0..2_000).map(|number| format!("test {number} ... ok\n")).collect();
+        let shared = shared_output(&env, "cargo test", &text, 300, &counter);
+        let whole = shared.whole.unwrap();
+        assert_eq!(std::fs::read_to_string(&whole).unwrap(), text);
+        assert!(shared.excerpt.text.contains(&whole.display().to_string()), "{}", shared.excerpt.text);
+        assert!(shared.excerpt.text.starts_with("test 0 ") && shared.excerpt.text.ends_with("test 1999 ... ok\n"));
+        assert!(counter.count(&shared.excerpt.text) <= 300);
+        let short = shared_output(&env, "cargo test", "ok\n", 300, &counter);
+        assert_eq!((short.excerpt.text.as_str(), short.whole), ("ok\n", None));
+    }
 }

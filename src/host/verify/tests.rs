@@ -1,10 +1,10 @@
 //! Tests of checks with temporary files and commands.
 
-use std::collections::BTreeMap;
-use std::fs;
 use super::*;
 use crate::config::Settings;
 use crate::host::CachedCounter;
+use std::collections::BTreeMap;
+use std::fs;
 
 struct TestRepository {
     folder: tempfile::TempDir,

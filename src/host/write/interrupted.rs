@@ -16,9 +16,8 @@ pub fn recovered(root: &Root, journal: Option<&Journal>) -> Vec<Failure> {
     let is_reported = |path: &String| writes.iter().any(|write| write.paths.contains(path));
     let abandoned: Vec<String> =
         journal.take_abandoned_commits().into_iter().filter(|path| !is_reported(path)).collect();
-    failures.extend(uncommitted(root, &abandoned).map(|files| Failure {
-        message: format!("rhumb was ended before it committed an earlier write or undo: {files}."),
-        hint: BY_HAND.into(),
+    failures.extend(uncommitted(root, &abandoned).map(|files| {
+        Failure::new(format!("rhumb was ended before it committed an earlier write or undo: {files}."), BY_HAND)
     }));
     failures
 }
@@ -31,10 +30,9 @@ fn commit_note(commit: &InterruptedCommit) -> Failure {
     let InterruptedCommit { short_id, subject, failed } = commit;
     let interrupted = format!("An earlier process was ended during the commit {short_id} {subject}");
     match failed {
-        None => Failure {
-            message: format!("{interrupted}. Git's index has been updated to that commit."),
-            hint: "Nothing more to do.".into(),
-        },
+        None => {
+            Failure::new(format!("{interrupted}. Git's index has been updated to that commit."), "Nothing more to do.")
+        }
         Some(why) => Failure {
             message: format!("{interrupted}, and git's index could not be updated to that commit: {why}."),
             hint: "The index stays locked. The next start tries again.".into(),
@@ -42,7 +40,6 @@ fn commit_note(commit: &InterruptedCommit) -> Failure {
     }
 }
 
-/// The note about an interrupted write.
 pub(super) fn recovery_note(write: &Recovered) -> Failure {
     let location = write.other_root.as_ref().map(|root| format!(" in {}", root.display())).unwrap_or_default();
     let (what, hint) = outcome(write);
@@ -119,7 +116,6 @@ fn outcome(write: &Recovered) -> (String, &'static str) {
     }
 }
 
-/// The files, if known, with a reason.
 fn with_reason(files: &str, reason: &str) -> String {
     if files.is_empty() { reason.to_owned() } else { format!("{files} ({reason})") }
 }
@@ -154,7 +150,8 @@ fn uncommitted(root: &Root, paths: &[String]) -> Option<String> {
     (!files.is_empty()).then(|| files.join(", "))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

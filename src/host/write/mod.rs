@@ -149,15 +149,10 @@ fn open_in_editors(root: &Root, stored: &[Stored]) -> Option<Failure> {
     })
 }
 
-/// A note about files that had hard links.
 fn hard_link_note(files: &[WrittenFile]) -> Option<Failure> {
     let linked: Vec<&str> =
         files.iter().filter(|file| file.had_hard_links).map(|file| file.stored_at.as_str()).collect();
-    (!linked.is_empty()).then(|| Failure {
-        message: format!("{} had hard links, which keep the old content.", linked.join(", ")),
-        hint: "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."
-            .into(),
-    })
+    (!linked.is_empty()).then(|| Failure::new(format!("{} had hard links, which keep the old content.", linked.join(", ")), "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."))
 }
 
 fn file_writes(files: &[PendingWrite]) -> Vec<FileWrite> {
@@ -183,7 +178,7 @@ impl Before {
     fn read(root: &Root, files: &[PendingWrite], commit: &CommitRequest) -> Result<Option<Self>, GitError> {
         let Some(repo) = Repo::open(root.path())? else { return Ok(None) };
         if let Some(operation) = repo.state() {
-            return Err(GitError::InProgress { operation });
+            return Err(GitError::InProgress(operation));
         }
         let own = repo.uncommitted_changes(&stored_paths(root, files))?;
         let mut pending = PendingCommits::new(root);
@@ -205,10 +200,7 @@ impl Before {
         let note = (!excluded.is_empty()).then(|| not_committed_note(&excluded, &own));
         let prepared = repo.prepare_written(&ours, pending.own())?;
         let pending = pending.with_note(note);
-        if ours.is_empty() {
-            return Ok(pending);
-        }
-        Ok(pending.with_accepted(prepared, message, request))
+        if ours.is_empty() { Ok(pending) } else { Ok(pending.with_accepted(prepared, message, request)) }
     }
 }
 
@@ -229,7 +221,7 @@ fn not_committed_note(paths: &[&String], own: &UncommittedChanges) -> Failure {
 /// The result for an error. If only the record failed, the user may still want the write.
 fn failed_outcome(error: WriteError) -> Result<WriteOutcome, NotWritten> {
     match error {
-        WriteError::NotRecorded { source } => Ok(WriteOutcome::NotRecorded(source.to_string())),
+        WriteError::NotRecorded(source) => Ok(WriteOutcome::NotRecorded(source.to_string())),
         error => Err(not_written(error)),
     }
 }
@@ -243,41 +235,4 @@ fn not_written(error: WriteError) -> NotWritten {
 }
 
 #[cfg(test)]
-mod interleavings;
-
-#[cfg(test)]
-mod situations;
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::config::Settings;
-    use crate::host::commit::pending::CommitMessages;
-
-    #[test]
-    fn a_users_own_change_behind_a_link_stays_out_of_the_commit() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("real.rs"), "one\ntwo\n").unwrap();
-        std::os::unix::fs::symlink("real.rs", dir.path().join("link.rs")).unwrap();
-        rhumb_workspace::git::init(dir.path(), "T", "t@example.com", "start").unwrap();
-        std::fs::write(dir.path().join("real.rs"), "one, mine\ntwo\n").unwrap();
-        let root = Root::at(dir.path()).unwrap();
-        let file = PendingWrite {
-            path: "link.rs".into(),
-            expected: Some(Arc::from("one, mine\ntwo\n")),
-            content: Some("one, mine\nTWO\n".into()),
-            renamed_from: None,
-        };
-        let ask = CommitRequest { request: "change".into(), ..CommitRequest::default() };
-        let asked = write(&root, None, std::slice::from_ref(&file), Some(&ask)).unwrap();
-        assert!(matches!(asked, WriteOutcome::UncommittedChanges(paths) if paths == ["real.rs"]));
-        let leave = CommitRequest { own_changes: OwnChanges::LeaveUncommitted, ..ask };
-        let outcome = write(&root, None, &[file], Some(&leave)).unwrap();
-        let WriteOutcome::Written(_, Some(pending)) = outcome else { panic!("{outcome:?}") };
-        let committed = pending.commit(CommitMessages::default(), &Settings::default(), "");
-        assert_eq!(committed.commit, None);
-        assert!(committed.notes[0].message.contains("real.rs"));
-    }
-}
+mod tests;

@@ -104,7 +104,6 @@ fn commit_plan(
     }
 }
 
-/// Adds the result of moving the branch.
 fn with_moved_branch(
     mut written: Written,
     id: &str,

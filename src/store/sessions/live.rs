@@ -1,9 +1,9 @@
 //! Open sessions: each has a lock file, whose lock the system releases when the process ends.
 
+use crate::store::database::{DatabaseError, private_file};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use crate::store::database::{DatabaseError, private_file};
 
 /// The lock of a session that this process has open. It is released on drop and at the end of the process.
 #[derive(Debug)]

@@ -9,12 +9,12 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_64;
 use super::database::{Database, DatabaseError, Schema};
 pub use live::Live;
 pub use rows::Found;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The tables of schema version 1.
 const TABLES: &str = "
@@ -62,12 +62,9 @@ pub enum SessionsError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
-    /// There is no such session.
-    #[error("there is no session {number}")]
-    Gone {
-        /// Its number.
-        number: i64,
-    },
+    /// There is no session with this number.
+    #[error("there is no session {0}")]
+    Gone(i64),
 }
 
 impl SessionsError {
@@ -87,7 +84,7 @@ impl SessionsError {
             Self::Database(DatabaseError::Newer { .. }) => {
                 "The file is not changed. Update rhumb to save sessions here again."
             }
-            Self::Gone { .. } => "rhumb sessions lists all sessions.",
+            Self::Gone(_) => "rhumb sessions lists all sessions.",
             Self::Database(_) => "Check its free space and permissions, or set sessions = false in rhumb.toml.",
         }
     }
@@ -134,11 +131,6 @@ impl SessionStore {
     pub fn open_existing(folder: &Path) -> Result<Option<Self>, SessionsError> {
         let database = Database::open_existing(&SCHEMA, folder)?;
         Ok(database.map(|database| Self { folder: folder.to_owned(), database }))
-    }
-
-    /// The path of the database.
-    pub fn path(&self) -> &Path {
-        &self.database.path
     }
 
     /// Locks a session for this process; `None` if another process has it open.

@@ -1,11 +1,11 @@
 //! Reads, writes and finds sessions.
 
-use std::collections::BTreeMap;
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use super::live::Live;
 use super::{SessionStore, SessionsError};
 use crate::store::database::{Database, DatabaseError, milliseconds};
 use rhumb_session::{SessionChange, SessionLine, StoredSession};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
 
 /// Maximum number of inputs in the history; the oldest are removed.
 const MAX_INPUTS: i64 = 2_000;
@@ -66,7 +66,7 @@ impl SessionStore {
             Ok(exists)
         })?;
         match number {
-            Some(number) if !exists => Err(SessionsError::Gone { number }),
+            Some(number) if !exists => Err(SessionsError::Gone(number)),
             _ => Ok(()),
         }
     }
@@ -180,7 +180,6 @@ impl SessionStore {
     }
 }
 
-/// Writes changes of a session. Returns whether it exists.
 fn write(transaction: &Transaction<'_>, number: i64, change: &SessionChange) -> rusqlite::Result<bool> {
     let row = "UPDATE sessions SET name = coalesce(?2, name), opening = coalesce(?3, opening), messages = ?4, \
                changed = ?5 WHERE number = ?1";

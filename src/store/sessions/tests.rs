@@ -1,8 +1,8 @@
+use super::*;
+use proptest::prelude::*;
 use rhumb_session::SessionChange;
 use std::collections::BTreeMap;
 use std::fs;
-use proptest::prelude::*;
-use super::*;
 
 fn open(folder: &Path) -> SessionStore {
     SessionStore::open(folder).unwrap().0
@@ -47,7 +47,7 @@ fn a_session_that_is_open_elsewhere_cannot_be_opened_or_deleted() {
     drop(two.hold(number).unwrap().unwrap());
     assert!(two.delete(number).unwrap());
     let gone = one.change(Some(number), &said("mine"), &[]).unwrap_err();
-    assert!(matches!(gone, SessionsError::Gone { .. }), "{gone}");
+    assert!(matches!(gone, SessionsError::Gone(_)), "{gone}");
 }
 
 #[test]

@@ -8,11 +8,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
-use rusqlite::{Connection, OptionalExtension as _, params};
-use xxhash_rust::xxh3::xxh3_128;
 use super::database::{Database, DatabaseError, Schema, milliseconds};
 use rhumb_index::retrieval::QuantizedVector;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Days after which an unused text is removed.
 const MAX_UNUSED_DAYS: i64 = 30;
@@ -294,7 +294,6 @@ impl VectorStore {
     }
 }
 
-/// A counting column.
 fn length(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<usize> {
     row.get::<_, i64>(column).map(|number| usize::try_from(number).unwrap_or(0))
 }

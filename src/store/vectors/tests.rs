@@ -1,7 +1,7 @@
 //! Tests of storing and finding vectors.
 
-use std::fs;
 use super::*;
+use std::fs;
 
 fn row(numbers: &[f32]) -> QuantizedVector {
     QuantizedVector::new(numbers).unwrap()

@@ -3,28 +3,26 @@
 //! The hub reports the current revision with the sizes and hashes of its files. Exactly these files are fetched and
 //! verified. The target folder appears when all of them are complete.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use reqwest::redirect::Policy;
-use ring::digest::{Context, SHA256};
-use serde_json::Value;
-use tokio::time::timeout;
-use url::Url;
 use super::EmbedError;
 use crate::answer::{cause, seconds};
 use crate::endpoint::{is_loopback, parse_url, redact};
 use crate::error::LlmError;
 use crate::sanitize::{KeyMask, sanitize};
+use reqwest::redirect::Policy;
+use ring::digest::{Context, SHA256};
+use serde_json::Value;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::time::timeout;
+use url::Url;
 
-/// The files of a model.
 const FILES: [&str; 3] = ["tokenizer.json", "model.safetensors", "config.json"];
 /// Maximum size in bytes of a file. The largest of such models has half a gigabyte.
 const MAX_FILE_BYTES: u64 = 2 << 30;
 /// Maximum size in bytes of the hub's description of a model.
 const MAX_METADATA_BYTES: usize = 4 << 20;
-/// Timeout of the connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time without data.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
@@ -81,7 +79,7 @@ pub async fn look_up(hub: &str, name: &str) -> Result<HubModel, EmbedError> {
     fetch(&hub, url.clone(), &mut |bytes| {
         said.extend_from_slice(bytes);
         if said.len() > MAX_METADATA_BYTES {
-            Err(EmbedError::Server(LlmError::TooMuch { limit: MAX_METADATA_BYTES }))
+            Err(EmbedError::Server(LlmError::TooMuch(MAX_METADATA_BYTES)))
         } else {
             Ok(())
         }
@@ -135,7 +133,7 @@ pub async fn download(
         let mut out = fs::File::create(&path).map_err(|error| unusable(&path, &error))?;
         let (mut hash, mut length) = (Context::new(&SHA256), 0);
         let url = below(&model.hub, &[], &model.name, &["resolve", &model.revision, &file.name]);
-        let damaged = || EmbedError::Damaged { file: file.name.clone() };
+        let damaged = || EmbedError::Damaged(file.name.clone());
         fetch(&model.hub, url, &mut |bytes| {
             length += bytes.len() as u64;
             if length > file.bytes {
@@ -196,8 +194,8 @@ async fn fetch(
 ) -> Result<(), EmbedError> {
     let cannot =
         |error: reqwest::Error| LlmError::Connect { url: redact(&url), cause: cause(&error, &KeyMask::default()) };
-    let broken = |error: reqwest::Error| LlmError::Interrupted { cause: cause(&error, &KeyMask::default()) };
-    let late = |_| LlmError::Idle { seconds: seconds(IDLE_TIMEOUT) };
+    let broken = |error: reqwest::Error| LlmError::Interrupted(cause(&error, &KeyMask::default()));
+    let late = |_| LlmError::Idle(seconds(IDLE_TIMEOUT));
     let request = client(hub).map_err(cannot)?.get(url.clone());
     let mut response = timeout(IDLE_TIMEOUT, request.send()).await.map_err(late)?.map_err(cannot)?;
     match response.status().as_u16() {

@@ -10,11 +10,11 @@ mod static_model;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use futures::future::BoxFuture;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use futures::future::BoxFuture;
 
 pub use hub::{HubFile, HubModel, download, look_up};
 pub use remote::RemoteEmbedder;
@@ -109,12 +109,9 @@ pub enum EmbedError {
     /// The request to the server failed.
     #[error("{0}")]
     Server(#[from] LlmError),
-    /// The server does not provide embeddings.
-    #[error("{who} provides no embeddings in a format that rhumb supports")]
-    NoEmbeddings {
-        /// The server.
-        who: String,
-    },
+    /// This server does not provide embeddings.
+    #[error("{0} provides no embeddings in a format that rhumb supports")]
+    NoEmbeddings(String),
     /// The number of vectors differs from the number of texts.
     #[error("{who} returned {found} vectors for {texts} texts")]
     Count {
@@ -135,18 +132,12 @@ pub enum EmbedError {
         /// Length of this vector.
         found: usize,
     },
-    /// A vector has a value that is not a finite number.
-    #[error("{who} returned a vector with a value that is not a number")]
-    NotFinite {
-        /// The model.
-        who: String,
-    },
+    /// A vector of this model has a value that is not a finite number.
+    #[error("{0} returned a vector with a value that is not a number")]
+    NotFinite(String),
     /// There is no model in the folder.
-    #[error("there is no embedding model in {}", folder.display())]
-    NoModel {
-        /// The folder.
-        folder: PathBuf,
-    },
+    #[error("there is no embedding model in {}", .0.display())]
+    NoModel(PathBuf),
     /// A file of the model is damaged or has an unsupported format.
     #[error("{} cannot be used: {reason}", path.display())]
     Unusable {
@@ -156,11 +147,8 @@ pub enum EmbedError {
         reason: String,
     },
     /// A downloaded file differs from the published one.
-    #[error("{file} is damaged: its hash or size differs from the published one")]
-    Damaged {
-        /// The file.
-        file: String,
-    },
+    #[error("{0} is damaged: its hash or size differs from the published one")]
+    Damaged(String),
     /// The hub has no such model, or one that cannot be used.
     #[error("{name} is not an embedding model that rhumb can use: {reason}")]
     NotAModel {
@@ -179,18 +167,18 @@ impl EmbedError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Server(error) => error.hint(),
-            Self::NoEmbeddings { .. } => {
+            Self::NoEmbeddings(_) => {
                 "Name another model with embeddings_model = \"PROVIDER/NAME\", or its server with embeddings_url."
             }
-            Self::Count { .. } | Self::NotFinite { .. } => {
+            Self::Count { .. } | Self::NotFinite(_) => {
                 "Check embeddings_url and embeddings_api; the server does not answer in that format."
             }
             Self::Dims { .. } => "Check embeddings_model, then run rhumb index delete and rhumb index build.",
-            Self::NoModel { .. } => {
+            Self::NoModel(_) => {
                 "rhumb index download fetches one, or name a folder with tokenizer.json, model.safetensors and config.json in \
                  embeddings_model."
             }
-            Self::Unusable { .. } | Self::Damaged { .. } => "rhumb index download fetches it again.",
+            Self::Unusable { .. } | Self::Damaged(_) => "rhumb index download fetches it again.",
             Self::NotAModel { .. } => "Choose a model in the form of model2vec, such as minishlab/potion-code-16M.",
             Self::NotBuilt => "Build it with the feature static-embeddings, or set embeddings = \"remote\".",
         }

@@ -1,18 +1,15 @@
 //! A server for embeddings.
 
-use std::sync::OnceLock;
+use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
+use crate::endpoint::is_loopback;
+use crate::models::Api;
+use crate::retry::chance;
+use crate::{AttemptState, EmbeddingsApi, Endpoint, HttpProvider, LlmError, NextStep, RetryPolicy, next_step};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use std::sync::OnceLock;
 use url::Url;
-use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
-use crate::endpoint::is_loopback;
-use crate::error::LlmError;
-use crate::http::HttpProvider;
-use crate::models::Api;
-use crate::retry::{AttemptState, NextStep, next_step};
-use crate::retry::{RetryPolicy, chance};
-use crate::{EmbeddingsApi, Endpoint};
 
 /// Size of a batch that all servers accept.
 const BATCH: BatchLimit = BatchLimit { texts: 64, bytes: 128 * 1024 };
@@ -50,7 +47,7 @@ impl RemoteEmbedder {
             (Some(api), _) => api,
             (None, _) if is_voyage => EmbeddingsApi::Voyage,
             (None, Api::Ollama) => EmbeddingsApi::Ollama,
-            (None, Api::Anthropic | Api::Gemini) => return Err(EmbedError::NoEmbeddings { who: host }),
+            (None, Api::Anthropic | Api::Gemini) => return Err(EmbedError::NoEmbeddings(host)),
             (None, _) => EmbeddingsApi::OpenAi,
         };
         let asked = dims.map_or_else(|| "own".to_owned(), |dims| dims.to_string());
@@ -176,7 +173,7 @@ impl RemoteEmbedder {
             let numbers = numbers.filter(|numbers| !numbers.is_empty());
             let numbers = numbers.ok_or_else(|| self.http.not_an_api(&self.url(), answer))?;
             if numbers.iter().any(|number| !number.is_finite()) {
-                return Err(EmbedError::NotFinite { who: who() });
+                return Err(EmbedError::NotFinite(who()));
             }
             let known = *self.dims.get_or_init(|| numbers.len());
             if known != numbers.len() {

@@ -1,15 +1,15 @@
 //! A local model: a table of vectors, one per token. The vector of a text is the sum over its tokens.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use rayon::prelude::*;
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, TensorView};
 use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
 use tokenizers::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
-use super::{BatchLimit, EmbedError, Embedder, OnWait, TextKind};
 
 /// Maximum number of tokens of a text, as in the training of these models.
 const MAX_TOKENS: usize = 512;
@@ -46,7 +46,7 @@ impl StaticModel {
             match fs::read(&path) {
                 Ok(bytes) => Ok((path, bytes)),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    Err(EmbedError::NoModel { folder: folder.to_owned() })
+                    Err(EmbedError::NoModel(folder.to_owned()))
                 }
                 Err(error) => Err(EmbedError::Unusable { path, reason: error.to_string() }),
             }
@@ -105,7 +105,7 @@ impl StaticModel {
             sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += weight * number);
         }
         if sum.iter().any(|number| !number.is_finite()) {
-            return Err(EmbedError::NotFinite { who: self.name.clone() });
+            return Err(EmbedError::NotFinite(self.name.clone()));
         }
         // Only the direction matters, so the sum is not divided.
         Ok(sum)

@@ -1,19 +1,18 @@
 //! Tests of embedders with a generated model and with servers on the loopback interface.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use super::*;
+use crate::models::Api;
+use crate::{EmbeddingsApi, Endpoint, LlmError, RetryPolicy};
 use axum::Json;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::net::TcpListener;
-use super::*;
-use crate::models::Api;
-use crate::{EmbeddingsApi, Endpoint};
-use crate::{LlmError, RetryPolicy};
 
 #[path = "../../../../tests/support/tiny_model.rs"]
 pub(crate) mod tiny_model;
@@ -64,7 +63,7 @@ mod local {
     fn an_invalid_model_is_reported_with_its_file() {
         let folder = tempfile::tempdir().unwrap();
         let open = || static_embedder("tiny", folder.path()).err().unwrap();
-        assert!(matches!(open(), EmbedError::NoModel { .. }));
+        assert!(matches!(open(), EmbedError::NoModel(_)));
         for (file, bytes) in [("tokenizer.json", &b"{}"[..]), ("model.safetensors", b"\x02\0\0\0\0\0\0\0{}")] {
             tiny_model::write(folder.path(), 0);
             std::fs::write(folder.path().join(file), bytes).unwrap();
@@ -191,7 +190,7 @@ async fn an_answer_that_does_not_fit_is_an_error_that_says_how() {
     let uneven = ask(json!({"data": [vector(0, json!([1.0])), vector(1, json!([1.0, 2.0]))]})).await;
     assert!(matches!(uneven, EmbedError::Dims { known: 1, found: 2, .. }), "{uneven}");
     let none = ask(json!({"data": [vector(0, json!([1.0])), vector(1, json!([null]))]})).await;
-    assert!(matches!(none, EmbedError::NotFinite { .. }), "{none}");
+    assert!(matches!(none, EmbedError::NotFinite(_)), "{none}");
     for other in
         [json!({"data": [{}, {}]}), json!({"object": "list"}), json!([]), json!({"data": [{"embedding": []}, 1]})]
     {
@@ -217,7 +216,7 @@ fn only_texts_for_another_machine_leave_this_one() {
     assert_eq!(host("http://127.0.0.1:9"), None);
     assert_eq!(host("https://api.example.com/v1").as_deref(), Some("api.example.com"));
     let claude = Endpoint::without_key(Api::Anthropic, "https://api.anthropic.com", "m");
-    assert!(matches!(RemoteEmbedder::new(&claude, None, None), Err(EmbedError::NoEmbeddings { .. })));
+    assert!(matches!(RemoteEmbedder::new(&claude, None, None), Err(EmbedError::NoEmbeddings(_))));
 }
 
 /// A hub with one model.
@@ -279,7 +278,7 @@ async fn a_model_is_downloaded_whole_and_as_it_was_published() {
     let model = look_up(&wrong, "maker/tiny").await.unwrap();
     std::fs::write(folder.join("config.json"), "kept").unwrap();
     let error = download(&model, &folder, &mut |_, _| {}).await.unwrap_err();
-    assert!(matches!(&error, EmbedError::Damaged { file } if file == "model.safetensors"), "{error}");
+    assert!(matches!(&error, EmbedError::Damaged(file) if file == "model.safetensors"), "{error}");
     assert_eq!(std::fs::read(folder.join("config.json")).unwrap(), b"kept");
 }
 

@@ -1,13 +1,11 @@
 //! Anthropic's Messages API.
 
-use serde_json::{Map, Value, json};
-use url::Url;
 use super::{Chunk, Format, RequestContext, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
 use super::{MessageGroup, base64, blank_end, grouped_messages, is_begun};
-use crate::provider::{Finish, Usage};
-use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
-use crate::{Image, Message};
+use crate::{Finish, Image, Message, Request, Thinking, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 /// Maximum number of output tokens if the request sets none, since the API requires a value. If a model does not
 /// accept it, its error message names the limit, which is then used.

@@ -1,14 +1,12 @@
 //! OpenAI's chat completions API, which most servers support: OpenRouter, DeepSeek, Groq, Mistral, Azure, LM Studio,
 //! vLLM, llama.cpp and many more.
 
-use serde_json::{Map, Value, json};
-use url::Url;
 use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
 use super::{as_url, blank_end, grouped_messages, is_begun, joined};
-use crate::provider::{Finish, Usage};
-use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
-use crate::{Message, Role};
+use crate::{Finish, Message, Request, Role, Thinking, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 pub(crate) struct Chat;
 
@@ -52,9 +50,7 @@ impl Format for Chat {
             usage: value.get("usage").or_else(|| value.pointer("/x_groq/usage")).and_then(usage),
             ..Chunk::default()
         };
-        let Some(choice) = first_alternative(value, "/choices") else {
-            return Some(chunk);
-        };
+        let Some(choice) = first_alternative(value, "/choices") else { return Some(chunk) };
         chunk.finish = finish(text_at(choice, "/finish_reason"));
         chunk.whole = choice.get("delta").is_none() && choice.get("message").is_some();
         if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {

@@ -1,15 +1,14 @@
 //! Google's `streamGenerateContent` API.
 
-use serde_json::{Map, Value, json};
-use url::Url;
 use super::{
     Chunk, Format, RequestContext, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at,
     with_tail,
 };
 use super::{MessageGroup, base64, grouped_messages};
-use crate::provider::{Finish, Usage};
 use crate::quirks::Quirk;
-use crate::{Image, Message, Role};
+use crate::{Finish, Image, Message, Role, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 pub(crate) struct Gemini;
 

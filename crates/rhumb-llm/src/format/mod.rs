@@ -8,14 +8,14 @@ mod gemini;
 mod ollama;
 mod responses;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
-use url::Url;
 use super::framing::Framing;
 use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
 use super::quirks::{Quirk, Quirks};
 use crate::models::Api;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+use url::Url;
 
 pub(crate) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
 pub(crate) use ollama::context_for;
@@ -55,7 +55,6 @@ pub(crate) struct Chunk {
     pub(crate) last: bool,
 }
 
-/// A wire format.
 pub(crate) trait Format: Send + Sync {
     /// Returns the URL for requests to `model`, from the base URL in the settings.
     fn url(&self, base: &Url, model: &str) -> Url;
@@ -80,7 +79,6 @@ pub(crate) trait Format: Send + Sync {
         Framing::Events
     }
 
-    /// Encodes the body of a request.
     fn body(&self, context: &RequestContext<'_>) -> Value;
 
     /// Returns the end of a begun answer that is not sent, because servers reject it. The model may repeat it.
@@ -99,7 +97,6 @@ pub(crate) trait Format: Send + Sync {
     fn chunk(&self, value: &Value) -> Option<Chunk>;
 }
 
-/// Returns the format of an API.
 pub(crate) fn format_of(api: Api) -> &'static dyn Format {
     match api {
         Api::Chat => &chat::Chat,
@@ -176,7 +173,6 @@ fn first_alternative<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     list_at(value, path).enumerate().find(is_first).map(|(_, alternative)| alternative)
 }
 
-/// Returns the elements of the array at `path`.
 fn list_at<'v>(value: &'v Value, path: &str) -> impl Iterator<Item = &'v Value> {
     value.pointer(path).and_then(Value::as_array).into_iter().flatten()
 }
@@ -219,17 +215,14 @@ pub(crate) fn blank_end(messages: &[Message]) -> &str {
     begun.and_then(|last| last.content.get(last.content.trim_end().len()..)).unwrap_or_default()
 }
 
-/// Joins the contents of messages.
 pub(crate) fn joined(messages: &[&Message]) -> String {
     messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Encodes the bytes of an image.
 pub(crate) fn base64(image: &Image) -> String {
     STANDARD.encode(&image.bytes)
 }
 
-/// Encodes an image as a data URL.
 pub(crate) fn as_url(image: &Image) -> String {
     format!("data:{};base64,{}", image.media_type, base64(image))
 }

@@ -1,15 +1,13 @@
 //! Ollama's own `/api/chat`. Unlike its compatible API it accepts the context length, without which the server
 //! truncates long prompts silently.
 
-use serde_json::{Map, Value, json};
-use url::Url;
 use super::base64;
 use super::{Chunk, Format, RequestContext, effort, number_at, root, text_at};
 use crate::framing::Framing;
-use crate::provider::{Finish, Usage};
-use crate::provider::{Request, Thinking};
 use crate::quirks::Quirk;
-use crate::{Message, Role};
+use crate::{Finish, Message, Request, Role, Thinking, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 /// Step of the context length in tokens. The server reloads the model for each different length.
 const STEP: usize = 8192;

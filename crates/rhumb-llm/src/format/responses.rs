@@ -1,12 +1,11 @@
 //! OpenAI's Responses API.
 
-use serde_json::{Map, Value, json};
-use url::Url;
 use super::{Chunk, Format, RequestContext, effort, list_at, number_at, text_at, with_tail};
 use super::{as_url, grouped_messages, joined};
-use crate::provider::{Finish, Usage};
 use crate::quirks::Quirk;
-use crate::{Message, Role};
+use crate::{Finish, Message, Role, Usage};
+use serde_json::{Map, Value, json};
+use url::Url;
 
 pub(crate) struct Responses;
 

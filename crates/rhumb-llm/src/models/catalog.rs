@@ -4,16 +4,16 @@
 //! crate, family defaults, and general defaults. The lists provide facts: limits, prices and capabilities. How a
 //! model is best prompted is defined per family by this crate.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock};
-use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 use super::cost::Prices;
 use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
 use super::lists::{ListKind, Listing, ModelList};
 use super::model::{Caching, Model, ModelOverride, Source, ThinkingControl};
 use super::name::{ModelName, matches_pattern, version};
 use super::name::{PriceSource, ProviderInfo};
+use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
 /// The model list of this crate. `rhumb models --refresh --save FILE` writes a new one.
 const SNAPSHOT: &str = include_str!("snapshot.tsv");

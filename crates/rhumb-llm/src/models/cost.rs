@@ -1,11 +1,11 @@
 //! Prices of tokens, amounts of money, and a ledger of what requests cost.
 
+use super::model::Model;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
-use serde::{Deserialize, Serialize};
-use super::model::Model;
 
 /// Prices in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -104,7 +104,6 @@ impl Dollars {
         Self((dollars * PICO).round() as u64)
     }
 
-    /// The price of `tokens` tokens.
     fn for_tokens(tokens: u64, per_million: f64) -> Self {
         Self(Self::new(per_million / 1e6).0.saturating_mul(tokens))
     }

@@ -296,7 +296,6 @@ const fn alias(name: &'static str, provider: &'static str, patterns: &'static [&
     Alias { name, provider, patterns }
 }
 
-/// All aliases.
 pub(crate) const ALIASES: [Alias; 24] = [
     alias("sonnet", "anthropic", &["claude-*sonnet*"]),
     alias("opus", "anthropic", &["claude-*opus*"]),

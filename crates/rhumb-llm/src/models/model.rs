@@ -1,8 +1,8 @@
 //! A model: its limits, prices and capabilities, how it is best prompted, and the user's settings for it.
 
+use super::cost::Prices;
 use rhumb_edit::EditFormat;
 use serde::{Deserialize, Deserializer, Serialize};
-use super::cost::Prices;
 
 /// Context window in tokens that is assumed for an unknown model. Most servers accept it.
 pub const DEFAULT_WINDOW: usize = 32_768;

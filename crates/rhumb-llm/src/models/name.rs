@@ -1,6 +1,5 @@
 //! Parsing and normalization of model names. The same model has different names with different providers.
 
-/// A parsed name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelName<'a> {
     /// The provider, if the name begins with one.
@@ -208,11 +207,9 @@ pub(crate) enum PriceSource {
     ByMaker,
     /// None: it runs on the user's machine.
     Free,
-    /// Prices that are in no list.
     Unknown,
 }
 
-/// A provider, as in the prefix of a model name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ProviderInfo {
     /// Name in this crate.
@@ -271,7 +268,6 @@ impl ProviderInfo {
         PROVIDERS.iter().find(|provider| is(provider.name) || provider.also.iter().any(|also| is(also)))
     }
 
-    /// Returns whether the provider makes the models that it serves.
     pub(crate) fn is_maker(name: &str) -> bool {
         PROVIDERS.iter().any(|provider| provider.name == name && provider.price_source == PriceSource::Maker)
     }

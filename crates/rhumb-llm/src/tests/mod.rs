@@ -5,17 +5,16 @@ mod formats;
 mod refusals;
 mod servers;
 
-use std::time::Duration;
+use super::*;
+use crate::models::Api;
+use crate::{Endpoint, Message, Role};
 use proptest::prelude::*;
 use serde_json::json;
+use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use super::*;
-use crate::Endpoint;
-use crate::models::Api;
-use crate::{Message, Role};
-use servers::{Canned, DONE, STOP, Step, canned, delta, head, rude, send};
 
 const TINY: Duration = Duration::from_millis(40);
 const LONG: Duration = Duration::from_secs(30);
@@ -128,7 +127,7 @@ async fn a_stream_cut_anywhere_is_interrupted_and_never_complete() {
         if cut == whole.len() {
             assert_eq!(end.unwrap().finish, Finish::Stop);
         } else {
-            assert!(matches!(end, Err(LlmError::Interrupted { .. } | LlmError::NotAnApi { .. })), "{cut}: {end:?}");
+            assert!(matches!(end, Err(LlmError::Interrupted(_) | LlmError::NotAnApi { .. })), "{cut}: {end:?}");
             assert!("é🚀x".starts_with(&text(&events)));
         }
         assert!(cut < last_word || text(&events) == "é🚀x");
@@ -145,7 +144,7 @@ async fn a_cut_before_any_text_is_tried_again_and_one_after_is_not() {
 
     let (base, _) = rude(vec![vec![head("content-length: 9999\r\n"), send(&delta("half"))]]).await;
     let (end, events) = ask(&server(&base)).await;
-    assert!(matches!(end, Err(LlmError::Interrupted { .. })), "{end:?}");
+    assert!(matches!(end, Err(LlmError::Interrupted(_))), "{end:?}");
     assert_eq!((retries(&events), text(&events).as_str()), (0, "half"));
 }
 
@@ -172,7 +171,7 @@ async fn errors_are_classified_and_only_temporary_ones_are_retried() {
         ((401, vec![], "no sk-canary here".into()), 1, |e| matches!(e, LlmError::Auth { status: 401, .. })),
         ((404, vec![], "{}".into()), 1, |e| matches!(e, LlmError::NotFound { .. })),
         ((400, vec![], long), 1, |e| matches!(e, LlmError::Overflow { .. })),
-        ((429, vec![], quota), 1, |e| matches!(e, LlmError::Quota { .. })),
+        ((429, vec![], quota), 1, |e| matches!(e, LlmError::Quota(_))),
         (day, 1, |e| matches!(e, LlmError::RateLimited { retry_after: Some(_), .. })),
         ((500, vec![], String::new()), 3, |e| matches!(e, LlmError::Server { status: 500, .. })),
         ((302, vec![("location", "http://127.0.0.1:1/steal")], String::new()), 1, |e| {
@@ -183,9 +182,9 @@ async fn errors_are_classified_and_only_temporary_ones_are_retried() {
         (ok("event: message_start\ndata: {\"type\":\"message_start\"}\n\n"), 1, |e| {
             matches!(e, LlmError::NotAnApi { .. })
         }),
-        (ok("{\"choices\":[{\"mess"), 3, |e| matches!(e, LlmError::Interrupted { .. })),
+        (ok("{\"choices\":[{\"mess"), 3, |e| matches!(e, LlmError::Interrupted(_))),
         (ok("Hello, world"), 1, |e| matches!(e, LlmError::NotAnApi { .. })),
-        (ok(""), 3, |e| matches!(e, LlmError::Interrupted { .. })),
+        (ok(""), 3, |e| matches!(e, LlmError::Interrupted(_))),
         (ok("data: {\"error\":{\"type\":\"overloaded_error\",\"message\":\"x\"}}\n\n"), 3, |e| {
             matches!(e, LlmError::Server { status: 529, .. })
         }),
@@ -280,10 +279,10 @@ async fn a_pause_before_a_retry_can_be_cancelled() {
 async fn silence_and_comments_time_out() {
     let tiny = Timeouts { connect: LONG, first_byte: TINY, idle: TINY };
     let (base, _) = rude(vec![vec![Step::Hold]]).await;
-    assert_eq!(ask(&server(&base).with_timeouts(tiny)).await.0, Err(LlmError::Idle { seconds: 1 }));
+    assert_eq!(ask(&server(&base).with_timeouts(tiny)).await.0, Err(LlmError::Idle(1)));
     let (base, _) = rude(vec![vec![head(""), send(&delta("half")), send(": alive\n\n"), Step::Hold]]).await;
     let (end, events) = ask(&server(&base).with_timeouts(Timeouts { first_byte: LONG, ..tiny })).await;
-    assert_eq!((end, text(&events).as_str()), (Err(LlmError::Idle { seconds: 1 }), "half"));
+    assert_eq!((end, text(&events).as_str()), (Err(LlmError::Idle(1)), "half"));
     // The status of an error response is enough if its body does not end.
     let refusal = Step::Send(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 99\r\n\r\nno such key".to_vec());
     let (base, _) = rude(vec![vec![refusal, Step::Hold]]).await;
@@ -299,7 +298,7 @@ async fn silence_and_comments_time_out() {
 async fn empty_data_does_not_prevent_a_timeout() {
     let tiny = Timeouts { connect: LONG, first_byte: LONG, idle: 5 * TINY };
     let drip = |start: &str, drop: &str| vec![send(start), Step::Drip(drop.as_bytes().to_vec(), TINY)];
-    let idle: Expected = |error| matches!(error, LlmError::Idle { .. });
+    let idle: Expected = |error| matches!(error, LlmError::Idle(_));
     let no_api: Expected = |error| matches!(error, LlmError::NotAnApi { snippet, .. } if snippet.starts_with("<html>"));
     let no_text = delta("");
     let thought = "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"\"}}]}\n\n";
@@ -353,7 +352,7 @@ async fn a_huge_answer_in_one_piece_is_refused_once() {
     let body = json!({"choices":[{"message":{"content":"x".repeat(300 * 1024)},"finish_reason":"stop"}]});
     let (base, seen) = canned(vec![ok(body.to_string())]).await;
     let end = ask(&server(&base)).await.0;
-    assert!(matches!(end, Err(LlmError::TooMuch { .. })), "{end:?}");
+    assert!(matches!(end, Err(LlmError::TooMuch(_))), "{end:?}");
     assert_eq!(seen.lock().unwrap().len(), 1);
 }
 
@@ -362,7 +361,7 @@ async fn an_overlong_answer_is_stopped_and_its_text_is_kept() {
     let piece = delta(&"x".repeat(1024));
     let (base, seen) = canned(vec![ok([&piece.repeat(600), STOP].concat())]).await;
     let (end, events) = ask(&server(&base)).await;
-    assert_eq!(end, Err(LlmError::TooMuch { limit: 512 * 1024 }));
+    assert_eq!(end, Err(LlmError::TooMuch(512 * 1024)));
     assert_eq!((text(&events).len(), seen.lock().unwrap().len()), (512 * 1024, 1));
 }
 
@@ -373,7 +372,7 @@ async fn a_tls_server_asked_in_plain_http_is_reported_with_a_hint() {
     let Err(LlmError::NotAnApi { snippet, .. }) = ask(&server(&base)).await.0 else { panic!("it was asked again") };
     assert!(snippet.contains("https://"), "{snippet}");
     let (base, _) = rude(vec![vec![]]).await;
-    let Err(LlmError::Interrupted { cause }) = ask(&once(server(&base))).await.0 else { panic!("no answer came") };
+    let Err(LlmError::Interrupted(cause)) = ask(&once(server(&base))).await.0 else { panic!("no answer came") };
     assert!(cause.contains("https://"), "{cause}");
     let (base, _) = canned(vec![(204, vec![], String::new())]).await;
     let end = ask(&server(&base)).await.0;
@@ -386,7 +385,7 @@ async fn a_closed_port_and_an_invalid_key_are_reported() {
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
     let address = listener_address(&base);
-    let nothing_listens = Err(LlmError::NothingListens { address });
+    let nothing_listens = Err(LlmError::NothingListens(address));
     let (end, events) = ask(&server(&base)).await;
     // A local server that is not running will not start during retries.
     assert_eq!((&end, retries(&events)), (&nothing_listens, 0));
@@ -504,7 +503,7 @@ async fn proxy_authentication_is_distinguished_from_server_authentication() {
     for api in Api::ALL {
         let (base, seen) = canned(vec![(407, vec![("proxy-authenticate", "Basic")], "who are you".into())]).await;
         let (end, events) = ask(&server_of(&endpoint(api, &base, "sk-canary"))).await;
-        let Err(error @ LlmError::Proxy { .. }) = end else { panic!("{}: {end:?}", api.name()) };
+        let Err(error @ LlmError::Proxy(_)) = end else { panic!("{}: {end:?}", api.name()) };
         assert!(error.to_string().contains("who are you") && error.hint().contains("HTTPS_PROXY"), "{error}");
         assert_eq!((seen.lock().unwrap().len(), retries(&events)), (1, 0));
     }
@@ -519,7 +518,7 @@ async fn incomplete_events_do_not_prevent_a_timeout() {
         let (base, hung_up) = rude(vec![vec![head(""), send(&stream(api)[..half]), drip]]).await;
         let timeouts = Timeouts { connect: LONG, first_byte: LONG, idle: TINY };
         let (end, events) = ask(&server_of(&endpoint(api, &base, "")).with_timeouts(timeouts)).await;
-        assert_eq!(end, Err(LlmError::Idle { seconds: 1 }), "{}", api.name());
+        assert_eq!(end, Err(LlmError::Idle(1)), "{}", api.name());
         assert_eq!(text(&events), "done é", "{}", api.name());
         tokio::time::timeout(LONG, hung_up).await.unwrap().unwrap();
     }

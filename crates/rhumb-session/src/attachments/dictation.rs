@@ -1,11 +1,7 @@
 //! Dictation: speech is recorded, transcribed, and inserted into the composer.
 
-use crate::notice::Notice;
+use crate::{Effect, Failure, FetchEffect, Level, Notice, Session};
 use std::collections::VecDeque;
-use super::FetchEffect;
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::Level;
 
 /// Number of levels that are stored for the meter; more than the width of any screen.
 const MAX_LEVELS: usize = 240;

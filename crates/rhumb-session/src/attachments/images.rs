@@ -1,15 +1,9 @@
 //! Images in the chat that are not files of the repository: pasted, read from a path outside, or fetched.
 
-use super::{Clipboard, FetchEffect};
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Clipboard, Effect, Failure, FetchEffect, Level, Notice, Session};
 use rhumb_llm::Image;
 
-/// File name extensions of images.
 const EXTENSIONS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
-/// Maximum length of a path in bytes.
 const MAX_PATH_BYTES: usize = 4_096;
 
 /// An image for the chat.

@@ -4,9 +4,7 @@ mod dictation;
 mod images;
 mod page;
 
-use super::effect::{Effect, Failure};
-use super::state::Session;
-use crate::notice::Notice;
+use crate::{Effect, Failure, Notice, Session};
 use rhumb_llm::Image;
 use rhumb_web::NonPublicHost;
 
@@ -141,7 +139,6 @@ pub struct Attachments {
     pub page: Option<PageFetch>,
     /// The recording in progress.
     pub recording: Option<Recording>,
-    /// The number of the last effect.
     last_number: u64,
 }
 
@@ -160,7 +157,6 @@ impl Attachments {
 }
 
 impl Session {
-    /// Handles the response to a [`FetchEffect`].
     pub(super) fn fetched(&mut self, response: FetchResponse) -> Vec<Effect> {
         match response {
             FetchResponse::PageProgress { number, bytes } => self.page_progress(number, bytes),

@@ -1,12 +1,8 @@
 //! Fetches a web page into the conversation.
 
-use std::path::PathBuf;
-use super::FetchEffect;
-use crate::effect::{Effect, Failure};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Choice, Effect, Entry, Failure, FetchEffect, Level, Question, Session, Subject};
 use rhumb_web::{NonPublicHost, page_url, shown_page_url};
+use std::path::PathBuf;
 
 /// A page that is being fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]

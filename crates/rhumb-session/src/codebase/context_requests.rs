@@ -1,15 +1,12 @@
 //! Context requests: the model requests more of the repository, and the request is answered in another round.
 
-use std::fmt::Write as _;
-use serde::Deserialize;
-use super::FoundPassages;
 use crate::context::Mode;
-use crate::effect::{CodebaseQuestion, Effect, RequestSpec};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::Turn;
+use crate::{
+    Choice, CodebaseQuestion, Effect, Entry, FoundPassages, Level, Question, RequestSpec, Session, Subject, Turn,
+};
 use rhumb_index::retrieval::{ContextRequest, context_requests};
+use serde::Deserialize;
+use std::fmt::Write as _;
 
 /// Maximum number of chunks that the message after a search names. All of them are in the request.
 const MAX_NAMED: usize = 20;
@@ -89,7 +86,6 @@ impl Session {
         Some(Vec::new())
     }
 
-    /// Handles the answer of the user to a context request.
     pub(crate) fn answer_context_request(
         &mut self,
         key: char,

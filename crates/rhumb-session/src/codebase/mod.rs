@@ -3,17 +3,13 @@
 
 pub(crate) mod context_requests;
 
-use std::fmt;
-use std::sync::Arc;
-use super::effect::{Effect, Failure};
-use super::repository::SurveyState;
-use super::state::Session;
-use super::transcript::Level;
-use super::turn::{Turn, TurnStatus};
 use crate::context::{CODEBASE, ChunkLocation, Mode, SectionKind, codebase_question, merge_locations};
+use crate::{Effect, Failure, Level, Session, SurveyState, Turn, TurnStatus};
 use rhumb_index::retrieval::{ContextRequest, Related};
 use rhumb_llm::models::Dollars;
 use rhumb_text::count;
+use std::fmt;
+use std::sync::Arc;
 
 pub use context_requests::{MoreContextRequest, found_message};
 
@@ -32,12 +28,10 @@ pub struct Codebase {
 }
 
 impl Codebase {
-    /// Begins another question.
     pub(super) fn begin(&mut self) {
         self.rounds = 0;
     }
 
-    /// Resumes a conversation with these chunks.
     pub(super) fn resume(&mut self, locations: Vec<ChunkLocation>) {
         *self = Self { locations: Arc::new(locations), ..Self::default() };
     }
@@ -252,7 +246,6 @@ impl Session {
         if is_round { self.ask_with_found(&found) } else { self.advance_turn() }
     }
 
-    /// Executes `/passages`.
     pub(crate) fn passage_command(&mut self, command: PassageCommand) -> Vec<Effect> {
         if self.codebase.locations.is_empty() {
             let hint = "@codebase in a message finds some: @codebase where are paths resolved?";

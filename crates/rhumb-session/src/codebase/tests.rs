@@ -1,10 +1,10 @@
 //! Tests of questions about the whole repository: searches, requests, and the passages that the conversation keeps.
 
-use std::sync::Arc;
 use super::super::*;
 use crate::context::{ChunkLocation, Mode};
 use rhumb_index::retrieval::ContextRequest;
 use rhumb_llm::{Completion, Finish, StreamEvent};
+use std::sync::Arc;
 
 const BLOCK: &str = "Not enough.\n\n```rhumb-search\nsearch: tides\nread: b.py:1-9\n```\n";
 

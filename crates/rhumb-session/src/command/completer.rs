@@ -1,15 +1,13 @@
 //! The completions for a target, best first. Lists are bounded. The result for a prefix is cached, because a longer query can match only
 //! fewer names.
 
-use std::sync::Arc;
-use super::completion_target::{CompletionKind, CompletionTarget};
-use super::{Argument, COMMANDS, INDEX_WORDS};
-use crate::SessionLine;
+use super::INDEX_WORDS;
 use crate::context::{CODEBASE, ChunkLocation};
-use crate::{Entry, Session, origin};
+use crate::{Argument, COMMANDS, CompletionKind, CompletionTarget, Entry, Session, SessionLine, origin};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{Refresh, RepoMap, TagGraph};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NameMatch, NamePart, file_name};
+use std::sync::Arc;
 
 /// Maximum number of completions of files, symbols and arguments.
 const MAX_COMPLETIONS: usize = 50;
@@ -58,7 +56,6 @@ pub struct Completer {
     paths: Arc<Vec<String>>,
     folders: Vec<String>,
     map: Option<Arc<RepoMap>>,
-    /// The rank of each path in the map.
     path_ranks: Vec<u32>,
     graph: Option<Arc<TagGraph>>,
     /// The rank in the map of each file of the graph.
@@ -85,7 +82,6 @@ impl LastMatches {
     }
 }
 
-/// A label and its description.
 type Labelled = (String, String);
 
 /// The match of a name, its rank in the map or its list, and its position. Sorts in the order in which completions are shown.
@@ -289,7 +285,6 @@ fn matched(typed: &str, items: &[Labelled], name: NamePart, put: impl Fn(&str) -
     best_of(typed, items, MAX_COMPLETIONS, name, put)
 }
 
-/// The best `max` matching items.
 fn best_of(
     typed: &str,
     items: &[Labelled],
@@ -338,7 +333,6 @@ fn commands(typed: &str, session: &Session, extra: &[ExtraCommand<'_>]) -> Vec<C
     found
 }
 
-/// The possible values of an argument.
 fn arguments(takes: Argument, command: &str, session: &Session) -> Vec<Labelled> {
     let words = |words: &[&str]| words.iter().map(|word| ((*word).to_owned(), String::new())).collect();
     match takes {

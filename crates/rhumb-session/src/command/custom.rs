@@ -1,11 +1,10 @@
 //! Custom commands: expansion of arguments, and when a command of the repository may be sent. A command of the repository is an
 //! untrusted text, so its first use puts the text into the composer, where the user reads it before sending it.
 
-use std::collections::BTreeSet;
-use super::{CommandError, find_command, nearest};
+use super::nearest;
 use crate::context::Mode;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{CommandError, Level, Session, find_command};
+use std::collections::BTreeSet;
 
 /// A custom command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +43,6 @@ pub struct CustomCommands {
     pub commands: Vec<CommandFile>,
     /// Problems with files, each with a hint.
     pub problems: Vec<(String, String)>,
-    /// Problems that were reported.
     reported: BTreeSet<String>,
     /// Texts of the repository's commands that the user has seen.
     seen: BTreeSet<String>,
@@ -210,10 +208,8 @@ fn pieces(mut rest: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// The placeholder for all arguments.
 const ALL: &str = "$ARGUMENTS";
 
-/// Whether the text has placeholders.
 fn uses_arguments(body: &str) -> bool {
     pieces(body).iter().any(|piece| !matches!(piece, Piece::Text(_)))
 }

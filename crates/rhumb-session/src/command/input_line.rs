@@ -1,10 +1,7 @@
 //! Input lines that begin with a slash or `!`, for all front ends.
 
-use super::custom::CustomUse;
-use super::{COMMANDS, Command, CommandError, parse_command};
-use crate::connect::Connection;
 use crate::context::Mode;
-use crate::state::Session;
+use crate::{COMMANDS, Command, CommandError, Connection, CustomUse, Session, parse_command};
 
 /// The meaning of such a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +79,6 @@ impl Session {
         }
     }
 
-    /// Whether the model with this name is connected.
     fn is_connected_to(&self, name: &str) -> bool {
         let is_named = |model: &str| model == name || name.ends_with(&format!("/{model}"));
         matches!(self.model.connection(), Connection::Remote { model, .. } if is_named(model))

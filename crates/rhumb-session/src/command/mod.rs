@@ -11,15 +11,8 @@ pub use completer::{Completer, CompletionItem, ExtraCommand, folder_of};
 pub use completion_target::{CompletionKind, CompletionTarget, completion_target};
 pub use table::{Argument, COMMANDS, Group};
 
-use super::codebase::PassageCommand;
-use super::connect::ModelRole;
-use super::effect::Effect;
-use super::proposal::commits::GitEffect;
-use super::repository::embedding_index::IndexEffect;
-use super::repository::lookup::LookupEffect;
-use super::state::Session;
-use super::transcript::Level;
 use crate::context::Mode;
+use crate::{Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
@@ -40,7 +33,6 @@ pub struct CommandInfo {
     pub example: &'static str,
     /// The group in the help.
     pub group: Group,
-    /// Parses the arguments.
     parse: fn(&Arguments<'_>) -> Result<Command, CommandError>,
 }
 
@@ -359,7 +351,6 @@ impl Arguments<'_> {
     }
 }
 
-/// The arguments of `/index`.
 const INDEX_WORDS: [&str; 6] = ["status", "build", "pause", "resume", "cancel", "delete"];
 
 fn index_command(word: &str) -> Option<IndexEffect> {

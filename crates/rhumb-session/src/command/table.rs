@@ -1,9 +1,8 @@
 //! The table of slash commands, from which parsing, completion, the help, `docs/commands.md` and `docs/command-summary.md` are made.
 
-use super::{Arguments, Command, CommandError, CommandInfo, INDEX_WORDS, index_command};
-use crate::codebase::PassageCommand;
+use super::{Arguments, INDEX_WORDS, index_command};
 use crate::context::Mode;
-use crate::repository::embedding_index::IndexEffect;
+use crate::{Command, CommandError, CommandInfo, IndexEffect, PassageCommand};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;

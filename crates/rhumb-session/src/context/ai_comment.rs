@@ -1,11 +1,11 @@
 //! AI comments: comments in source files for the model: `// rename this AI!`, `# why a copy? AI?`, `/* keep in mind AI */`.
 
-use std::fmt::Write as _;
-use std::ops::Range;
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use rhumb_syntax::{Highlight, Language, Span, highlight};
 use rhumb_text::lines;
 use rhumb_text::sanitize::visible_line;
+use std::fmt::Write as _;
+use std::ops::Range;
 
 /// The kind of an AI comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,7 +123,6 @@ fn without_end<'t>(text: &'t str, mark: &str, any_case: bool) -> Option<&'t str>
     (fits && is_word).then(|| before.trim_end_matches([' ', '\t', ',', ':', '-', '—', '.']))
 }
 
-/// The text after `mark`, if it begins with `mark`.
 fn without_start<'t>(text: &'t str, mark: &str) -> Option<&'t str> {
     let (start, after) = text.split_at_checked(mark.len())?;
     start.eq_ignore_ascii_case(mark).then(|| after.trim_start_matches([' ', '\t', ':', ',', '-']))

@@ -18,10 +18,9 @@
 //! Roles alternate: material is followed by a short acknowledgement, and a model without a system role gets its instructions in
 //! the same way.
 
-use std::sync::Arc;
 use super::budget::{BudgetPlan, Window};
 use super::chunks::{ContextChunk, sent_chunks, written_chunks};
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use super::instructions::{Instructions, example_as_turns, instructions};
 use super::mode::{Task, UserEnvironment};
 use super::prompt::{Prompt, PromptSecret, Section, SectionKind};
@@ -32,6 +31,7 @@ use rhumb_llm::{Image, Message, Role};
 use rhumb_text::sanitize;
 use rhumb_text::secrets::{Secret, masked, secrets};
 use rhumb_tokens::{ImageCost, TokenCounter};
+use std::sync::Arc;
 
 /// Tokens that a chat API adds to every message (OpenAI's published figure; calibration corrects it for other models).
 pub(super) const TOKENS_PER_MESSAGE: usize = 4;
@@ -88,7 +88,6 @@ pub struct ContextInputs<'a> {
 /// The sections that are left out of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cuts {
-    /// The reminder.
     pub(super) reminder: bool,
     /// The number of passages that are kept; `None` for all.
     pub(super) passages: Option<usize>,
@@ -98,12 +97,7 @@ pub(super) struct Cuts {
     pub(super) head: usize,
 }
 
-/// Assembles the complete request, even if it does not fit. `map` is the text of the repo map; may be empty.
-pub fn assemble(inputs: &ContextInputs<'_>, map: &str, counter: &dyn TokenCounter) -> Prompt {
-    assemble_cut(inputs, map, Cuts::default(), counter)
-}
-
-/// Assembles the request without `cuts`.
+/// Assembles the request without `cuts`, even if it does not fit. `map` is the text of the repo map; may be empty.
 pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, counter: &dyn TokenCounter) -> Prompt {
     let prompt = Prompt { exact: counter.exact(), window: inputs.window, plan: inputs.plan, ..Prompt::default() };
     let mut assembler = Assembler { inputs, counter, prompt };
@@ -132,7 +126,6 @@ pub(super) fn assemble_cut(inputs: &ContextInputs<'_>, map: &str, cuts: Cuts, co
 /// The kind, title and text of a section.
 type Part<'t> = (SectionKind, &'t str, String);
 
-/// A request that is being assembled.
 struct Assembler<'a> {
     inputs: &'a ContextInputs<'a>,
     counter: &'a dyn TokenCounter,
@@ -164,7 +157,6 @@ impl Assembler<'_> {
         lines.for_each(|(secret, found)| secret.line = Some(found.line));
     }
 
-    /// Adds a section to the next message.
     fn section(&mut self, kind: SectionKind, title: &str, role: Role, tokens: usize, text: String) {
         let (title, message) = (title.to_owned(), self.prompt.messages.len());
         self.prompt.sections.push(Section { kind, title, role, message, tokens, text, cached: false });
@@ -345,7 +337,6 @@ impl Assembler<'_> {
     }
 }
 
-/// A file as it is sent.
 struct SentFile<'a> {
     file: &'a ContextFile,
     fence: String,

@@ -2,7 +2,6 @@
 
 use rhumb_llm::models::Model;
 
-/// Maximum tokens reserved for the answer.
 const MAX_RESERVED_TOKENS: usize = 16_384;
 
 /// Step of the default budget of the map in tokens, so that the budget does not change with every key.

@@ -1,12 +1,12 @@
 //! Chunks of the repository in a conversation. The user interface calls them passages. They are stored by location, cut from the
 //! current files, and written with line numbers as in `rhumb search --context`, so that an answer can cite them.
 
-use std::cmp::Reverse;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 use super::mention::at_references;
 use rhumb_index::retrieval::numbered;
 use rhumb_tokens::TokenCounter;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The name after `@` that requests chunks of the whole repository.
 pub const CODEBASE: &str = "codebase";

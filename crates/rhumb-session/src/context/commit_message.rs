@@ -1,13 +1,13 @@
 //! Commit messages: by a model, from the change; and without a model, from the changed files and symbols.
 
-use std::collections::BTreeSet;
 use super::budget::Window;
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use super::prompts::{Prompts, fill};
 use rhumb_llm::{Message, Role};
 use rhumb_syntax::{Definition, Language, SymbolKind};
 use rhumb_text::{count, diff, wrap};
 use rhumb_tokens::TokenCounter;
+use std::collections::BTreeSet;
 
 /// Maximum length of the first line of a commit message in characters.
 pub(super) const MAX_SUBJECT_CHARS: usize = 72;
@@ -18,13 +18,11 @@ const MAX_CHANGE_TOKENS: usize = 16_384;
 /// Maximum share of the request in the budget.
 const REQUEST_DIVISOR: usize = 4;
 
-/// Tokens for the overhead of messages.
 const OVERHEAD_TOKENS: usize = 64;
 
 /// Minimum budget of a change in tokens; with less no request is made.
 const MIN_CHANGE_TOKENS: usize = 64;
 
-/// The mark of a part that was left out.
 const CUT_MARK: &str = "[… the rest is left out]\n";
 
 /// The inputs of a request for a commit message.
@@ -264,7 +262,6 @@ fn named_subject(files: &[ChangedFile<'_>]) -> Option<String> {
     }
 }
 
-/// The subject for one modified file.
 fn change_of(file: &ChangedFile<'_>) -> Option<String> {
     let symbols = Symbols::of(file);
     let (verb, of, names) = match (symbols.changed.is_empty(), symbols.added.is_empty(), symbols.removed.is_empty()) {
@@ -399,7 +396,6 @@ impl Symbols {
     }
 }
 
-/// Whether the name of a symbol of that kind is informative.
 fn is_named(kind: SymbolKind) -> bool {
     use SymbolKind as Kind;
     !matches!(kind, Kind::Field | Kind::Key | Kind::Section | Kind::Selector | Kind::Module)

@@ -4,18 +4,16 @@
 //! tells it to begin with its own last lines, the anchor. Everything before the new text is removed, also if the model repeats
 //! more. Without a repetition nothing is removed.
 
-use super::fence::fence_for;
+use super::excerpt::fence_for;
 use rhumb_llm::{Message, Role};
 
 /// Minimum number of letters and digits of an anchor.
 const MIN_ANCHOR_ALPHANUMERICS: usize = 12;
 /// Minimum number of letters and digits of a repeated line.
 const MIN_LINE_ALPHANUMERICS: usize = 4;
-/// Maximum lines of an anchor.
 const MAX_ANCHOR_LINES: usize = 10;
 /// Maximum characters of an anchor, for very long lines.
 const MAX_ANCHOR_CHARS: usize = 400;
-/// Maximum lines of preamble before the anchor.
 const MAX_PREAMBLE_LINES: usize = 3;
 /// Number of bytes at the end of the first part that are searched for repetitions. If the anchor is longer, its length is used.
 const TAIL_BYTES: usize = 1024;

@@ -1,4 +1,4 @@
-//! Excerpts of long texts: the beginning and the end of the output of tests and commands, and of pages.
+//! Excerpts of long texts: the beginning and the end of the output of tests and commands, and of pages; and fences around texts.
 
 use rhumb_tokens::TokenCounter;
 
@@ -113,6 +113,25 @@ pub(super) fn largest_fitting(max: usize, fits: impl Fn(usize) -> bool) -> usize
     low
 }
 
+/// Characters that some programs take for line endings.
+const LINE_ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// The shortest backtick fence (three or more) that is longer than every run of backticks at the start of a line in `texts`.
+pub fn fence_for<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let longest = texts.into_iter().map(longest_run).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
+fn longest_run(text: &str) -> usize {
+    // Most files have none, and searching bytes is faster than examining every line.
+    if !text.contains("```") { 0 } else { text.split(LINE_ENDS).map(leading_backticks).max().unwrap_or(0) }
+}
+
+fn leading_backticks(line: &str) -> usize {
+    let line = line.trim_start();
+    line.len() - line.trim_start_matches('`').len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +184,18 @@ mod tests {
                 prop_assert!(text.len() - omitted_bytes - tail.len() <= head.len());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod fence_tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_in_the_content_makes_ours_longer() {
+        assert_eq!(fence_for(["plain"]), "```");
+        assert_eq!(fence_for(["a\n  ````rust\n"]), "`````");
+        assert_eq!(fence_for(["a\r````"]), "`````");
+        assert_eq!(fence_for(["a ```` b", "``\n"]), "```");
     }
 }

@@ -1,9 +1,9 @@
 //! The message about findings of checks after the model's changes: the output, and the code to which it refers.
 
+use super::excerpt::fence_for;
+use rhumb_syntax::{Definition, Language};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use super::fence::fence_for;
-use rhumb_syntax::{Definition, Language};
 
 /// Context lines above and below a location.
 const CONTEXT_LINES: usize = 3;
@@ -14,7 +14,6 @@ const MAX_LOCATIONS: usize = 8;
 /// Maximum number of lines that are searched for locations.
 const MAX_SEARCHED_LINES: usize = 5_000;
 
-/// Maximum number of bytes of a line that are searched.
 const MAX_SEARCHED_LINE_BYTES: usize = 2_000;
 
 /// The finding of a check.
@@ -137,7 +136,6 @@ fn is_end_of(path: &str, name: &str, before: &str) -> bool {
         || word == "./"
 }
 
-/// The line number after a path.
 fn number_after(text: &str) -> Option<usize> {
     let rest = text.trim_start_matches(['"', '\'', '`', ')', ']']);
     let in_words = rest.trim_start_matches([',', ':', ' ']);

@@ -8,7 +8,6 @@ use super::mode::{Mode, Task, UserEnvironment};
 use super::prompts::{Prompts, Values, fill};
 use rhumb_llm::models::{Model, Reminder};
 
-/// A request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Example {
     pub(super) request: String,
@@ -20,9 +19,7 @@ pub(super) struct Example {
 pub(super) struct Instructions {
     pub(super) system: String,
     pub(super) example: Option<Example>,
-    /// The introduction of the example within the instructions.
     pub(super) example_lead: String,
-    /// The end of the example as a conversation.
     pub(super) example_end: String,
     pub(super) reminder: Option<String>,
 }

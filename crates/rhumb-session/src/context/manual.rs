@@ -1,9 +1,9 @@
 //! The manual of the program, for questions about the program: the chapters that match a question, within a budget.
 
-use std::cmp::Reverse;
-use std::collections::HashSet;
 use rhumb_index::lexical::{each_word, is_stop_word};
 use rhumb_tokens::TokenCounter;
+use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// The documents, by the name for the model.
 const DOCUMENTS: [(&str, &str); 13] = [

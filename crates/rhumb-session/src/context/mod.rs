@@ -10,7 +10,6 @@ mod commit_message;
 mod continuation;
 mod excerpt;
 mod feedback;
-mod fence;
 mod findings;
 mod fit;
 mod instructions;
@@ -19,11 +18,10 @@ mod mention;
 mod mode;
 mod prompt;
 mod prompts;
-mod refusals;
 mod summary;
 
 pub use ai_comment::{AiComment, CommentKind, FoundComment, ai_comments, comment_request, found_comments};
-pub use assemble::{ContextFile, ContextInputs, assemble};
+pub use assemble::{ContextFile, ContextInputs};
 pub use budget::{BudgetOverrides, BudgetPlan, Overflow, Window, map_budget, reduced_input};
 pub use chunks::{
     Anchor, CODEBASE, ChunkLocation, ContextChunk, SentChunk, codebase_question, merge_locations, ranked,
@@ -32,9 +30,10 @@ pub use commit_message::{
     ChangedFile, CommitMessageInputs, change_message, commit_message_in, commit_request, shortened_subject,
 };
 pub use continuation::{Joiner, continuation};
+pub use excerpt::fence_for;
 pub use excerpt::{Excerpt, excerpt};
 pub use feedback::{HunkFeedback, HunkState, feedback, file_feedback};
-pub use fence::fence_for;
+pub use feedback::{refusals, same_refusals};
 pub use findings::{Finding, findings, marked_outline, referenced_lines};
 pub use fit::fit;
 pub use manual::manual;
@@ -44,7 +43,6 @@ pub use mention::{
 pub use mode::{Mode, Task, UnknownMode, UserEnvironment};
 pub use prompt::{DroppableFile, Omission, OversizedRequest, Prompt, PromptSecret, Section, SectionKind};
 pub use prompts::{BundledPrompt, PLACEHOLDERS, PromptNote, Prompts};
-pub use refusals::{refusals, same_refusals};
 pub use summary::{SummaryInputs, SummaryPlan, history_tokens, summary};
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The task of a request: the mode, the edit format, and options.
 
+use rhumb_edit::EditFormat;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use serde::{Deserialize, Serialize};
-use rhumb_edit::EditFormat;
 
 /// The mode of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! A request as a value: what is sent, its sections, and what was left out.
 
-use std::fmt::{self, Write as _};
 use super::budget::{BudgetPlan, Window};
 use super::chunks::SentChunk;
 use rhumb_llm::{Message, Role};
+use std::fmt::{self, Write as _};
 
 /// The kind of a section, in the order in which sections are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,13 +16,10 @@ use rhumb_tokens::TokenCounter;
 /// Maximum number of times that a history is summarized until it fits.
 const MAX_ROUNDS: usize = 3;
 
-/// Minimum size of a piece in tokens.
 const MIN_PIECE_TOKENS: usize = 128;
 
-/// Tokens for the overhead of a request.
 const OVERHEAD_TOKENS: usize = 16;
 
-/// English words per hundred tokens.
 const WORDS_PER_HUNDRED_TOKENS: usize = 75;
 
 /// The inputs of summaries.
@@ -178,7 +175,6 @@ fn pieces(messages: &[Message], max_tokens: usize, counter: &dyn TokenCounter) -
     Some(pieces)
 }
 
-/// The text of a message, with the names of its images.
 fn text_with_images(message: &Message) -> String {
     let images = message.images.iter().map(|image| format!("\n[picture: {}]", image.name));
     std::iter::once(message.content.clone()).chain(images).collect()

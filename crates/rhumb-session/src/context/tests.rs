@@ -1,14 +1,14 @@
 //! Facts about whole requests.
 
-use rhumb_llm::{Image, Message, Role};
-use std::sync::Arc;
-use proptest::prelude::*;
 use super::assemble::{Cuts, assemble_cut};
 use super::*;
+use proptest::prelude::*;
 use rhumb_edit::EditFormat;
 use rhumb_index::retrieval::{Related, Relation};
 use rhumb_llm::models::{Caching, Capabilities, Model, Reminder};
+use rhumb_llm::{Image, Message, Role};
 use rhumb_tokens::{TokenCounter, counter_for_model};
+use std::sync::Arc;
 
 /// Counts one token per word.
 struct Words;
@@ -100,7 +100,7 @@ impl TestRequest {
     }
 
     fn assembled(&self, map: &str) -> Prompt {
-        self.with(|inputs| assemble(inputs, map, &Words))
+        self.with(|inputs| assemble_cut(inputs, map, Cuts::default(), &Words))
     }
 
     /// The fitted request, with a map that uses its whole budget.
@@ -480,7 +480,7 @@ proptest! {
 
     #[test]
     fn the_sections_add_up_to_the_content_of_the_messages(request in requests(), map in "[a-z:\\n]{0,40}") {
-        let prompt = request.with(|inputs| assemble(inputs, &map, &Bytes));
+        let prompt = request.with(|inputs| assemble_cut(inputs, &map, Cuts::default(), &Bytes));
         let content: usize = prompt.messages.iter().map(|message| message.content.len()).sum();
         prop_assert_eq!(prompt.tokens, content + 4 * prompt.messages.len() + 3);
         prop_assert_eq!(prompt.sections.iter().map(|section| section.tokens).sum::<usize>() + 3, prompt.tokens);
@@ -556,7 +556,7 @@ proptest! {
         let counter = counter_for_model("gpt-4o");
         let files = texts.iter().enumerate().map(|(n, text)| file(&format!("src/f{n}.rs"), text, false)).collect();
         let request = TestRequest { files, ..TestRequest::default() };
-        let prompt = request.with(|inputs| assemble(inputs, "", &*counter));
+        let prompt = request.with(|inputs| assemble_cut(inputs, "", Cuts::default(), &*counter));
         let content: usize = prompt.messages.iter().map(|message| counter.count(&message.content)).sum();
         prop_assert_eq!(prompt.tokens, content + 4 * prompt.messages.len() + 3);
     }

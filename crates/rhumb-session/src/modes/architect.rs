@@ -1,12 +1,8 @@
 //! Architect mode: the answer is a plan, which the editor model carries out after the user accepts it.
 
 use crate::context::Mode;
-use crate::effect::{Effect, Failure};
 use crate::proposal::edit_retries::EditRetries;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{AnswerState, Entry, Level};
-use crate::turn::{Turn, TurnStatus};
+use crate::{AnswerState, Choice, Effect, Entry, Failure, Level, Question, Session, Subject, Turn, TurnStatus};
 use rhumb_text::sanitize;
 
 /// A plan that a model wrote.
@@ -56,7 +52,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to the question about a plan.
     pub(crate) fn answer_plan(&mut self, key: char, question: Question, plan: Plan) -> Vec<Effect> {
         match key {
             'y' if self.reject_if_answering() => {
@@ -90,7 +85,6 @@ impl Session {
         }
     }
 
-    /// Sends a plan from the input.
     pub(crate) fn send_plan(&mut self, plan: Plan, text: &str) -> (bool, Vec<Effect>) {
         if !self.may_send(text) {
             return (false, Vec::new());
@@ -123,7 +117,6 @@ impl Session {
         })
     }
 
-    /// The plan of the last message of the user, if it was one.
     pub(super) fn last_plan(&self) -> Option<String> {
         self.plan_at(self.transcript.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?)
     }

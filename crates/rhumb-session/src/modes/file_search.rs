@@ -1,16 +1,12 @@
 //! Context mode: the model lists the files that a task needs. Each further request contains the text of the listed files and
 //! requests the list again, until the list no longer changes. Then the user decides.
 
-use std::collections::BTreeSet;
 use crate::context::{Mode, prose};
-use crate::effect::{Effect, RequestSpec};
-use crate::question::{Choice, Question, Subject};
-use crate::request::chat_files::ChatFile;
-use crate::request::mentions::{FileQuestion, listed};
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::request::mentions::listed;
+use crate::transcript::{self};
+use crate::{ChatFile, Choice, Effect, Entry, FileQuestion, Level, Question, RequestSpec, Session, Subject, Turn};
 use rhumb_text::count;
+use std::collections::BTreeSet;
 
 /// The maximum number of requests for one task.
 const MAX_ROUNDS: usize = 3;
@@ -22,9 +18,7 @@ const LIST_AGAIN: &str = "You see the files that you named in full now. Write th
 /// The search for the files that a task needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FileSearch {
-    /// The task.
     message: String,
-    /// The files that the last answer named.
     named: Vec<String>,
     /// Answers so far.
     round: usize,
@@ -106,7 +100,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to the question about the files that a task needs.
     pub(crate) fn answer_needed(
         &mut self,
         key: char,

@@ -5,18 +5,12 @@ mod file_search;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
-use crate::codebase::context_requests::ContextRequestPolicy;
-use crate::connect::ModelRole;
 use crate::context::Mode;
-use crate::effect::{Effect, RequestSpec};
-use crate::question::Subject;
-use crate::request::mentions::FileQuestion;
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::transcript::{self};
+use crate::{ContextRequestPolicy, Effect, Entry, FileQuestion, Level, ModelRole, RequestSpec, Session, Subject, Turn};
 use architect::Plan;
 use file_search::FileSearch;
+use std::sync::Arc;
 
 /// The settings of modes and mentioned files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,7 +73,6 @@ impl Modes {
         self.search = (mode == Mode::Context).then(|| FileSearch::new(message));
     }
 
-    /// Ends the file search.
     pub(crate) fn end_search(&mut self) {
         self.search = None;
     }
@@ -137,7 +130,6 @@ impl Session {
         self.questions.withdraw(Subject::is_about_answer);
     }
 
-    /// Adapts a request to a mode.
     pub(super) fn apply_mode(&self, mut spec: RequestSpec, mode: Mode) -> RequestSpec {
         spec.mode = mode;
         match mode {
@@ -162,7 +154,6 @@ impl Session {
         spec
     }
 
-    /// The mode of the last message of the user.
     pub(super) fn last_mode(&self) -> Mode {
         let last = self.transcript.iter().rev().find_map(|entry| match entry {
             Entry::User { mode, .. } => Some(*mode),
@@ -183,7 +174,6 @@ impl Session {
         spec
     }
 
-    /// Handles a complete answer.
     pub(super) fn answer_completed(&mut self, reply: String, turn: &Turn) -> Vec<Effect> {
         if !turn.mode.edits() && !turn.edits.is_empty() {
             let text = format!("The answer contains edits, but {} mode proposes none.", turn.mode);
@@ -208,7 +198,6 @@ impl Session {
     }
 }
 
-/// A description of a mode, to be shown after its name.
 fn description(mode: Mode) -> &'static str {
     match mode {
         Mode::Code => "messages ask for changes",

@@ -1,11 +1,11 @@
 //! Tests of the modes.
 
-use std::sync::Arc;
-use proptest::prelude::*;
 use crate::context::Mode;
 use crate::*;
+use proptest::prelude::*;
 use rhumb_edit::{FormatChoice, Status, parse, propose};
 use rhumb_llm::{Completion, Finish, LlmError, StreamEvent};
+use std::sync::Arc;
 
 const EDIT: &str = "a.py\n```python\n<<<<<<< SEARCH\nold\n=======\nnew\n>>>>>>> REPLACE\n```\n";
 
@@ -71,7 +71,7 @@ fn a_mode_command_without_a_message_changes_the_mode_of_the_session() {
     answer(&mut session, "so");
     assert_eq!(requested(&command(&mut session, "/code do it")).mode, Mode::Code);
     let turn = session.turns.current().unwrap().number;
-    let result = Err(AskError::Provider(LlmError::Interrupted { cause: "no network".into() }));
+    let result = Err(AskError::Provider(LlmError::Interrupted("no network".into())));
     session.handle(Response::Ended { turn, result });
     assert_eq!(session.returned_draft(), Some("/code do it"), "it keeps its mode");
     assert_eq!(requested(&session.retry()).mode, Mode::Code);
@@ -302,7 +302,7 @@ fn apply(session: &mut Session, event: Event, pending: &mut Vec<MentionEffect>) 
         (Event::Type(text), _) => session.draft_changed(text),
         (Event::Answer(text), Some(_)) => answer(session, text),
         (Event::Fail, Some(turn)) => {
-            let result = Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() }));
+            let result = Err(AskError::Provider(LlmError::Interrupted("gone".into())));
             session.handle(Response::Ended { turn, result })
         }
         (Event::Cancel, _) => session.cancel(),

@@ -1,15 +1,12 @@
 //! Text files of the repository: the session exported as Markdown or JSON, and files of commands.
 
-use std::fmt::Write as _;
-use serde_json::json;
-use super::{PersistenceEffect, SavedSession, TextFile};
-use crate::command::{Command, parse_command};
-use crate::effect::Effect;
-use crate::notice::Notice;
-use crate::request::chat_files::ChatFile;
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level, StatusMessage};
+use crate::{
+    Answer, AnswerState, ChatFile, Command, Effect, Entry, Level, Notice, PersistenceEffect, SavedSession, Session,
+    StatusMessage, TextFile, parse_command,
+};
 use rhumb_text::count;
+use serde_json::json;
+use std::fmt::Write as _;
 
 /// The format of an exported session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

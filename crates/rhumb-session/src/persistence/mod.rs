@@ -4,25 +4,19 @@
 //! is cheap and does not wait for the disk. Only one process may have a session open. An earlier session is therefore resumed in two
 //! steps: the host locks and reads it, and then the session, which may be busy by that time, confirms or cancels.
 
-mod branch;
 mod export;
 mod resume;
 mod saved;
 #[cfg(test)]
 mod tests;
-mod unfinished;
 
+use crate::{Choice, Effect, Entry, Failure, Level, Notice, Question, Session, Subject};
 use std::path::{Path, PathBuf};
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
 
 pub use export::{ExportFormat, Exported, export};
+pub use resume::UnfinishedWork;
 pub use resume::{Speaker, last_messages};
 pub use saved::{SavedSession, SessionChange, SessionLine, StoredSession, UnsavedChanges};
-pub use unfinished::UnfinishedWork;
 
 /// Identifies an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,10 +156,8 @@ pub struct Persistence {
     pub earlier: Vec<SessionLine>,
     /// The status message about unfinished work in the last session.
     unfinished: Option<Entry>,
-    /// Whether changes are saved.
     is_on: bool,
     saved: saved::SavedState,
-    /// Inputs that are not saved yet.
     new_inputs: Vec<String>,
 }
 
@@ -205,7 +197,6 @@ impl Session {
         self.persistence.name = name;
     }
 
-    /// Handles the response to a [`PersistenceEffect`].
     pub(super) fn persisted(&mut self, response: PersistenceResponse) -> Vec<Effect> {
         match response {
             PersistenceResponse::Opened(inputs) => {
@@ -270,7 +261,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to a question about sessions.
     pub(super) fn answer_persistence(&mut self, question: PersistenceQuestion, key: char) -> Vec<Effect> {
         match question {
             PersistenceQuestion::Fork(number) if key == 'f' => {

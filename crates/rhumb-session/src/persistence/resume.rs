@@ -1,15 +1,16 @@
-//! Earlier sessions: listing, previewing, renaming and deleting them, and resuming one.
+//! Earlier sessions: listing, previewing, renaming, deleting and resuming them; a new session from an earlier turn (fork, rewind),
+//! which leaves the previous state as a session; and the messages about unfinished work, on leaving and at the next start.
 
-use super::saved::{SavedChoices, SavedSession};
-use super::{PersistenceEffect, SessionSelector};
-use crate::connect::Connection;
-use crate::effect::Effect;
-use crate::processes::RunState;
-use crate::state::Session;
-use crate::transcript::{Answer, AnswerState, Entry, Level};
+use super::saved::SavedChoices;
+use crate::proposal::edit_retries::EditRetries;
 use crate::turn::continuation::HINT_INTERRUPTED;
+use crate::{
+    Answer, AnswerState, ChatFile, Connection, Effect, Entry, Level, PersistenceEffect, RunState, SavedSession,
+    Session, SessionSelector,
+};
+use rhumb_edit::review::Review;
+use rhumb_text::count;
 
-/// Maximum number of messages in a preview.
 const MAX_PREVIEW_MESSAGES: usize = 12;
 /// Maximum length of each message in a preview, in characters.
 const MAX_PREVIEW_CHARS: usize = 600;
@@ -224,6 +225,202 @@ fn cut(text: &str) -> String {
     if short.len() < text.len() { short + " …" } else { short }
 }
 
+impl Session {
+    /// Clears the conversation and drops all files except those that every chat starts with.
+    pub fn reset(&mut self) -> Vec<Effect> {
+        self.remove_all_files();
+        self.clear_history()
+    }
+
+    /// The files that `/drop` without names removes: all except those that every chat starts with.
+    pub(crate) fn files_to_drop(&self) -> Vec<&str> {
+        let stays = |file: &ChatFile| file.read_only && self.chat_files.is_initial(&file.path);
+        self.chat_files.files().iter().filter(|file| !stays(file)).map(|file| file.path.as_str()).collect()
+    }
+
+    /// Starts a new session with the conversation up to the end of a turn (1-based), or all of it.
+    pub fn fork(&mut self, turn: Option<usize>) -> Vec<Effect> {
+        let turns = self.message_positions();
+        if turns.is_empty() {
+            self.report(Level::Warning, "The conversation is empty, so there is nothing to fork.", "");
+            return Vec::new();
+        }
+        if !self.persistence.is_on {
+            let text = "Sessions are not saved here, so there would be no way back from a fork.";
+            self.report(Level::Warning, text, "/rewind still takes a message back.");
+            return Vec::new();
+        }
+        let end = match turn {
+            Some(turn) if turn > turns.len() => {
+                self.report_turn_count(turns.len());
+                return Vec::new();
+            }
+            Some(turn) => turns.get(turn).copied().unwrap_or(self.transcript.len()),
+            None => self.transcript.len(),
+        };
+        if self.warn_if_busy() {
+            return Vec::new();
+        }
+        let from = self.persistence.number;
+        let mut effects = self.branch(end);
+        if !self.persistence.name.is_empty() {
+            self.persistence.name += ", fork";
+        }
+        let part = turn.map_or_else(|| "the whole conversation".to_owned(), |turn| format!("turns 1 to {turn}"));
+        self.report(Level::Info, format!("This is now a new session with {part}."), self.resume_hint(from));
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// Moves the message of a turn (1-based; the last one by default) back into the composer. That turn and all later ones leave the
+    /// conversation.
+    pub fn rewind(&mut self, turn: Option<usize>) -> Vec<Effect> {
+        let turns = self.message_positions();
+        let number = turn.unwrap_or(turns.len());
+        let Some(at) = number.checked_sub(1).and_then(|at| turns.get(at)).copied() else {
+            self.report_turn_count(turns.len());
+            return Vec::new();
+        };
+        if self.warn_if_busy() {
+            return Vec::new();
+        }
+        let Some(Entry::User { text, mode, .. }) = self.transcript.get(at).cloned() else { return Vec::new() };
+        let message = self.as_typed(&text, mode);
+        let from = self.persistence.number;
+        let mut effects = self.branch(at);
+        let text = format!("Turn {number} is the draft again. It and all later turns left the conversation.");
+        self.report(Level::Info, text, self.resume_hint(from));
+        self.drafts.set_message(&message);
+        self.return_draft(message);
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// The message of the user at this position of the transcript, as it would be typed, and the number of its turn (1-based).
+    pub fn message_as_typed(&self, entry: usize) -> Option<(usize, String)> {
+        let turn = self.message_positions().iter().position(|at| *at == entry)? + 1;
+        let Some(Entry::User { text, mode, .. }) = self.transcript.get(entry) else { return None };
+        Some((turn, self.as_typed(text, *mode)))
+    }
+
+    /// The positions of the user's messages in the transcript.
+    fn message_positions(&self) -> Vec<usize> {
+        let is_message = |at: &usize| matches!(self.transcript.get(*at), Some(Entry::User { .. }));
+        (0..self.transcript.len()).filter(is_message).collect()
+    }
+
+    fn report_turn_count(&mut self, turns: usize) {
+        let text = match turns {
+            0 => "There is no message yet.".to_owned(),
+            1 => "There is one turn so far.".to_owned(),
+            turns => format!("There are {turns} turns so far."),
+        };
+        let hint = "A turn is one message of yours with its answer. Turns are numbered from 1.";
+        self.report(Level::Warning, text, hint);
+    }
+
+    /// Makes this a new session with the transcript up to `end`.
+    fn branch(&mut self, end: usize) -> Vec<Effect> {
+        let mut effects = self.save_changes();
+        effects.extend(self.persistence.is_on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
+        let is_cut = end < self.transcript.len();
+        self.transcript.truncate(end);
+        self.mark_unsaved();
+        if is_cut {
+            self.withdraw_offers();
+            self.forget_mentioned();
+            self.detach_checks();
+            // Queued messages may be about removed turns, so they are not sent without the user.
+            self.hold_queue();
+            self.forget_summary();
+            *self.proposals.retries_mut() = EditRetries::closed();
+        }
+        // The review belongs to a removed turn. It is discarded only if it is saved with the previous session.
+        if is_cut && self.persistence.is_on && !self.proposals.review().is_empty() {
+            self.proposals.discard_review();
+            self.report(Level::Info, "The review stays in the previous session.", "");
+        }
+        effects
+    }
+
+    fn resume_hint(&self, previous: Option<i64>) -> String {
+        match previous {
+            Some(number) if self.persistence.is_on => {
+                format!("The previous state is session {number}: /resume {number} goes back to it.")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// The unfinished work of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnfinishedWork {
+    /// The number of pending hunks.
+    pub pending: usize,
+    /// The number of hunks that are accepted and not written.
+    pub accepted: usize,
+    /// Whether there is an unsent message.
+    pub has_draft: bool,
+}
+
+impl UnfinishedWork {
+    /// The unfinished work in a review and a draft.
+    pub fn of(review: &Review, draft: &str) -> Self {
+        let counts = review.counts();
+        Self { pending: counts.pending, accepted: counts.accepted, has_draft: !draft.trim().is_empty() }
+    }
+
+    /// Whether there is any unfinished work.
+    pub fn is_anything(&self) -> bool {
+        self.hunks().is_some() || self.has_draft
+    }
+
+    /// A phrase about the hunks that are not written.
+    fn hunks(&self) -> Option<String> {
+        Some(match (self.pending, self.accepted) {
+            (0, 0) => return None,
+            (pending, 0) => count(pending, "pending hunk"),
+            (0, accepted) => format!("{} not written", count(accepted, "accepted hunk")),
+            (pending, accepted) => {
+                format!("{} and {accepted} accepted but not written", count(pending, "pending hunk"))
+            }
+        })
+    }
+
+    /// A phrase such as `4 pending hunks and an unsent message`.
+    pub fn words(&self) -> String {
+        let draft = self.has_draft.then(|| "an unsent message".to_owned());
+        self.hunks().into_iter().chain(draft).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+impl Session {
+    /// The message on leaving. `is_saved` says whether the last changes are on disk, and `resume` is the command line that resumes the
+    /// session. Empty if the session has no conversation and no unfinished work.
+    pub fn farewell(&self, is_saved: bool, resume: &str) -> String {
+        let unfinished = UnfinishedWork::of(self.proposals.review(), self.drafts.text());
+        match self.persistence.number.filter(|_| is_saved) {
+            Some(_) if !self.is_worth_saving() => String::new(),
+            Some(number) if unfinished.is_anything() => {
+                format!("Session {number} is saved, with {}.\nResume it with: {resume}", unfinished.words())
+            }
+            Some(number) => format!("Session {number} is saved.\nResume it with: {resume}"),
+            None if unfinished.is_anything() => {
+                format!("The session was not saved, so this is lost: {}.", unfinished.words())
+            }
+            None => String::new(),
+        }
+    }
+
+    pub(super) fn report_unfinished(&mut self, number: i64, unfinished: UnfinishedWork) {
+        let text = format!("The last session ({number}) has {}.", unfinished.words());
+        let message = Entry::status(Level::Info, text, "/resume opens it, and so does rhumb --continue at the start.");
+        self.transcript.push(message.clone());
+        self.persistence.unfinished = Some(message);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,5 +435,53 @@ mod tests {
         let messages = last_messages(&transcript);
         assert_eq!((messages.len(), messages[0].1.as_str()), (MAX_PREVIEW_MESSAGES, "message 9"));
         assert!(messages[MAX_PREVIEW_MESSAGES - 1].1.ends_with("x …"));
+    }
+}
+
+#[cfg(test)]
+mod unfinished_tests {
+    use super::*;
+    use crate::{Connection, PersistenceResponse, Response};
+
+    fn unfinished(pending: usize, accepted: usize, has_draft: bool) -> UnfinishedWork {
+        UnfinishedWork { pending, accepted, has_draft }
+    }
+
+    #[test]
+    fn unfinished_work_is_counted_by_kind() {
+        assert!(!unfinished(0, 0, false).is_anything());
+        assert_eq!(unfinished(1, 0, false).words(), "1 pending hunk");
+        assert_eq!(unfinished(4, 0, true).words(), "4 pending hunks and an unsent message");
+        assert_eq!(unfinished(0, 2, false).words(), "2 accepted hunks not written");
+        assert_eq!(unfinished(3, 1, false).words(), "3 pending hunks and 1 accepted but not written");
+    }
+
+    #[test]
+    fn the_farewell_says_how_to_resume_and_is_empty_for_an_empty_session() {
+        let (mut session, _) = Session::start(Connection::None);
+        assert_eq!(session.farewell(true, "rhumb --continue"), "");
+        session.draft_changed("Add a mode");
+        assert_eq!(
+            session.farewell(true, "rhumb --continue"),
+            "The session was not saved, so this is lost: an unsent message."
+        );
+        session.handle(Response::Persisted(PersistenceResponse::Numbered(12)));
+        assert_eq!(
+            session.farewell(true, "rhumb --continue"),
+            "Session 12 is saved, with an unsent message.\nResume it with: rhumb --continue"
+        );
+        session.draft_changed("");
+        assert_eq!(session.farewell(true, "rhumb --continue"), "", "an empty session is not listed");
+        session.rename("parser".into());
+        assert_eq!(session.farewell(true, "rhumb -c"), "Session 12 is saved.\nResume it with: rhumb -c");
+    }
+
+    #[test]
+    fn unfinished_work_of_the_last_session_is_reported_at_the_start() {
+        let (mut session, _) = Session::start(Connection::None);
+        session.handle(Response::Persisted(PersistenceResponse::UnfinishedWork(12, unfinished(4, 0, true))));
+        let text = format!("{:?}", session.transcript.last());
+        assert!(text.contains("The last session (12) has 4 pending hunks and an unsent message."), "{text}");
+        assert!(text.contains("/resume opens it"), "{text}");
     }
 }

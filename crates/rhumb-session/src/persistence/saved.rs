@@ -3,20 +3,16 @@
 //! A session is stored as rows of text: each entry of the transcript and each other part is JSON. A part that cannot be read is
 //! reported, and the rest is used: a partly restored session is better than none.
 
+use crate::context::{ChunkLocation, HunkFeedback, Mode};
+use crate::request::history_summary::HistorySummary;
+use crate::{ChatFile, Connection, Entry, EntryVersion, Level, PersistenceEffect, Session};
+use rhumb_edit::review::Review;
+use rhumb_llm::models::Ledger;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::borrow::Borrow as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use super::PersistenceEffect;
-use crate::connect::Connection;
-use crate::context::{ChunkLocation, HunkFeedback, Mode};
-use crate::request::chat_files::ChatFile;
-use crate::request::history_summary::HistorySummary;
-use crate::state::Session;
-use crate::transcript::{Entry, EntryVersion, Level};
-use rhumb_edit::review::Review;
-use rhumb_llm::models::Ledger;
 
 /// A session in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -368,7 +364,6 @@ impl SavedSession {
     }
 }
 
-/// The stored form of a review.
 #[derive(Serialize, Deserialize)]
 struct StoredReview {
     request: String,

@@ -1,13 +1,13 @@
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use proptest::prelude::*;
 use super::*;
 use crate::context::{ChunkLocation, Mode};
 use crate::*;
+use proptest::prelude::*;
 use rhumb_edit::review::{Decision, EditState, HunkId};
 use rhumb_edit::{FileChange, FileProposal, Files, FormatChoice, ParsedReply, Proposal};
 use rhumb_llm::{Completion, Finish, StreamEvent};
 use rhumb_workspace::Direction;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

@@ -1,13 +1,11 @@
 //! The log of a run: its output, for viewing.
 
-use std::collections::VecDeque;
 use super::{CommandRun, RunState};
 use rhumb_workspace::process::LiveOutput;
+use std::collections::VecDeque;
 
-/// Maximum number of lines in a log.
 const MAX_LINES: usize = 5_000;
 
-/// Maximum length of a line in a log, in bytes.
 const MAX_LINE_BYTES: usize = 4_000;
 
 /// Number of first lines on the card of a command that has ended.
@@ -16,7 +14,6 @@ const HEAD_LINES: usize = 3;
 /// Number of last lines on a card.
 const TAIL_LINES: usize = 7;
 
-/// Maximum length of a line on a card, in bytes.
 const MAX_CARD_LINE_BYTES: usize = 400;
 
 /// The log of a run.
@@ -57,7 +54,6 @@ impl RunLog {
         }
     }
 
-    /// Adds new output.
     pub(super) fn push(&mut self, live: &LiveOutput, seconds: u64) {
         if live.skipped > 0 {
             self.is_last_open = false;

@@ -3,13 +3,11 @@
 //! A *job* is one command, or a check of several steps. Each command of a job is a *run*, with its own log and a card in the
 //! transcript. Esc stops the job that was started last.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use super::effect::{Effect, Failure};
-use super::state::Session;
-use super::transcript::{Entry, Level};
+use crate::{Effect, Entry, Failure, Level, Session};
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
+use std::path::PathBuf;
+use std::sync::Arc;
 use verify::Verification;
 
 mod log;
@@ -242,7 +240,6 @@ pub(super) enum Purpose {
     Verify(Verification),
 }
 
-/// A running job.
 #[derive(Debug)]
 struct Job {
     number: u64,
@@ -268,7 +265,6 @@ pub struct Processes {
     pub max_rounds: usize,
     /// The failed check that the user shared last: the next request is about it.
     pub(super) shared_check: Option<RepeatedCheck>,
-    /// The files that were written in this session.
     pub(super) written: Vec<String>,
     /// The files that one request writes, with their texts before the request.
     pub(super) bases: Vec<(String, Option<Arc<str>>)>,
@@ -392,7 +388,6 @@ impl Session {
         self.processes.logs.drain(..surplus);
     }
 
-    /// Updates the card of a run from its log.
     fn update_card(&mut self, run: u64) {
         let Some(log) = self.processes.logs.iter().find(|log| log.run == run) else { return };
         // A resumed session has cards of earlier runs with the same numbers. None of them is running.

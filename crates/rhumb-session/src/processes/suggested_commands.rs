@@ -1,12 +1,8 @@
 //! Commands that the model suggests. Each is a separate question, shows the exact command, and runs it only after a yes.
 
-use super::verify::ProcessSubject;
-use super::{Origin, Purpose};
+use super::Purpose;
 use crate::context::Mode;
-use crate::effect::Effect;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject};
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::CommandLine;
@@ -44,13 +40,11 @@ impl Session {
         }
     }
 
-    /// Whether the last message asked for changes.
     fn last_request_was_for_changes(&self) -> bool {
         let last = self.transcript.iter().rev().find(|entry| entry.is_message());
         matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::FollowUp { .. }))
     }
 
-    /// Runs a command that was approved.
     pub(super) fn run_suggested(&mut self, line: String) -> Vec<Effect> {
         self.begin_command(Purpose::Suggested, CommandLine::Shell(line), Origin::Model)
     }
@@ -102,7 +96,6 @@ fn split(block: &str) -> Vec<String> {
 const COMPOUND_WORDS: [&str; 14] =
     ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "{", "}"];
 
-/// Whether a line is a complete command.
 fn is_complete_command(line: &str) -> bool {
     let line = line.trim();
     let is_continued = line.ends_with(['\\', '|', '(', '{']) || line.ends_with("&&") || line.contains("<<");

@@ -1,17 +1,14 @@
 //! Checks after a write and on request. Findings are sent to the model without a question a limited number of times, and offered after
 //! that. Outputs of commands are always only offered.
 
-use std::sync::Arc;
-use super::{CheckMode, JobOutcome, Purpose, RepeatedCheck, SharedText, VerifyRequest};
-use crate::connect::Connection;
+use super::Purpose;
 use crate::context::Mode;
-use crate::effect::{Effect, PendingWrite, RequestSpec};
-use crate::proposal::write::name_some;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::Turn;
+use crate::{
+    CheckMode, Choice, Connection, Effect, Entry, JobOutcome, Level, PendingWrite, Question, RepeatedCheck,
+    RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
+};
 use rhumb_text::count;
+use std::sync::Arc;
 
 /// Maximum number of files named in an output that are added to the chat with it.
 const MAX_NAMED_FILES: usize = 3;

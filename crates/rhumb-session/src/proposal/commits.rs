@@ -3,12 +3,7 @@
 //! Accepted hunks are written at once. If a model writes the commit message, the commit is made when the message arrives. Later writes and
 //! commits wait for it, and shorten its wait.
 
-use super::write_questions::WriteConsent;
-use crate::effect::{Effect, Failure};
-use crate::notice::Notice;
-use crate::repository::lookup::Page;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Notice, Page, Session, WriteConsent};
 use rhumb_llm::models::Dollars;
 
 /// Whether a write is committed.
@@ -127,9 +122,7 @@ pub struct Commits {
     pub(super) own_changes: OwnChanges,
     /// Whether writes are not committed.
     pub off: bool,
-    /// The choice for the current write.
     pub(super) choice: CommitChoice,
-    /// The consent for the current write.
     pub(super) consent: WriteConsent,
     /// Whether the user agreed to all writes of the session without a record.
     pub(super) always_unrecorded: bool,
@@ -147,7 +140,6 @@ impl Session {
         }
     }
 
-    /// Handles a response of git.
     pub(crate) fn git(&mut self, response: GitResponse) -> Vec<Effect> {
         match response {
             GitResponse::UncommittedChanges(paths) => self.ask_about_own_changes(&paths),

@@ -1,11 +1,10 @@
 //! The records of edits, which are saved with their answers: where an edit was placed, and whether it was written.
 
-use std::collections::{BTreeMap, BTreeSet};
-use crate::state::Session;
-use crate::transcript::{Answer, Entry};
+use crate::{Answer, Entry, Session};
 use rhumb_edit::review::{Decision, EditRecord, EditState, Placement};
 use rhumb_edit::{EditId, Outcome};
 use rhumb_workspace::Direction;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Session {
     /// The current state of an edit of an answer.

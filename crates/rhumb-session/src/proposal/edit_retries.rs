@@ -1,16 +1,13 @@
 //! Adds the edits of an answer to the review, and retries refused edits: sends them back to the model without a question a limited
 //! number of times, and after that if the user requests it.
 
-use std::sync::Arc;
 use crate::context;
-use crate::effect::{Effect, RequestSpec};
-use crate::processes::RepeatedCheck;
-use crate::state::Session;
-use crate::transcript::{self, Entry, Level};
-use crate::turn::Turn;
+use crate::transcript::{self};
+use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, Turn};
 use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
+use std::sync::Arc;
 
 /// The answers to one request of the user, and the retries so far.
 #[derive(Debug, Default)]
@@ -25,7 +22,6 @@ pub(crate) struct EditRetries {
     is_closed: bool,
     /// Whether the last answer may be followed by a retry: a retry without edits ends the retries.
     may_continue: bool,
-    /// The outcomes before the last retry.
     last_outcomes: Vec<Outcome>,
     /// Refused edits that the next answer does not correct.
     other_refused: Vec<Outcome>,
@@ -184,7 +180,6 @@ impl Session {
         vec![Effect::Ask(Box::new(spec))]
     }
 
-    /// The request for one more round of the same request, with this message.
     pub(crate) fn round_spec(&self, number: u64, message: String) -> RequestSpec {
         let mut spec = RequestSpec { draft: message, ..self.request_spec(number) };
         // The files have the same text as before the request, so they come before all messages about it.

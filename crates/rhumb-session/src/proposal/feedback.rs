@@ -1,15 +1,11 @@
 //! Feedback: the message about the review that the user sends to the model.
 
-use std::collections::BTreeSet;
-use crate::connect::Connection;
 use crate::context::{self, HunkFeedback, HunkState, Mode};
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::Turn;
+use crate::{Connection, Effect, Entry, Level, Session, Turn};
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{Decision, ReviewHunk};
 use rhumb_workspace::is_secret_name;
+use std::collections::BTreeSet;
 
 impl Session {
     /// The message about the review for the model; `None` if there is nothing to report.

@@ -8,15 +8,12 @@ pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
 
-use std::ops::{Deref, DerefMut};
 use crate::context::HunkFeedback;
-use crate::effect::{Effect, Failure, RequestSpec};
-use crate::repository::lookup::LookupEffect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, LookupEffect, RequestSpec, Session};
 use commits::Commits;
 use edit_retries::EditRetries;
 use rhumb_edit::review::Review;
+use std::ops::{Deref, DerefMut};
 
 /// The file that `/init` proposes.
 const AGENTS_FILE: &str = "AGENTS.md";
@@ -47,7 +44,6 @@ impl<T> DerefMut for Tracked<T> {
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
     review: Tracked<Review>,
-    /// The number of proposals so far.
     count: usize,
     /// The number of replies whose edits are being located.
     locating: usize,
@@ -123,7 +119,6 @@ impl Proposals {
         &self.commits
     }
 
-    /// Sets whether writes are committed.
     pub(crate) fn set_commits(&mut self, on: bool) {
         self.commits.off = !on;
     }

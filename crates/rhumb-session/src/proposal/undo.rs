@@ -1,9 +1,6 @@
 //! Undo and redo of a write: the preview, the effect, and the result.
 
-use super::write::name_some;
-use crate::effect::{Effect, Failure, Written};
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Session, Written, name_some};
 use rhumb_workspace::Direction;
 
 /// What happens to the commit of a write that is undone or redone. Commits are given by their ids.

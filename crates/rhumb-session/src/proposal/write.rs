@@ -1,10 +1,7 @@
 //! Writing the accepted hunks: the preview, the files to write, the result, and files that changed in the meantime.
 
-use super::commits::CommitChoice;
 use super::edit_retries::EditRetries;
-use crate::effect::{Effect, Failure, PendingWrite, Written};
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{CommitChoice, Effect, Failure, Level, PendingWrite, Session, Written};
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Composed, Decision, FileReview, Review};
 use rhumb_text::count;
@@ -135,7 +132,6 @@ impl Session {
         self.report(Level::Info, text, "");
     }
 
-    /// Handles a completed write.
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;

@@ -1,10 +1,7 @@
 //! Questions that a write may raise: uncommitted changes of the user in the files, hunks that break the syntax of a file, and a journal
 //! that cannot record the write. Nothing is written before they are answered.
 
-use super::commits::{CommitChoice, OwnChanges};
-use crate::effect::Effect;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
+use crate::{Choice, CommitChoice, Effect, OwnChanges, Question, Session, Subject};
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::HunkId;
 
@@ -135,7 +132,6 @@ impl Session {
         Vec::new()
     }
 
-    /// Handles the answer to the question about the journal.
     pub(crate) fn answer_unrecorded(&mut self, key: char) -> Vec<Effect> {
         if key == 'n' {
             self.proposals.commits.choice = CommitChoice::BySetting;

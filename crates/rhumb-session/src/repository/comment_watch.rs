@@ -1,11 +1,9 @@
 //! Comments for the model in files: a saved file with a new comment sends a message.
 
-use std::collections::{BTreeMap, BTreeSet};
 use crate::context::{AiComment, CommentKind, FoundComment, Mode, comment_request, found_comments};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Failure, Level, Session};
 use rhumb_text::count;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The comments for the model in files.
 #[derive(Debug, Default)]
@@ -56,7 +54,6 @@ impl Session {
         vec![Effect::WatchComments(true)]
     }
 
-    /// Handles the result of turning the watch on.
     pub(crate) fn handle_watch_result(&mut self, result: Result<(), Failure>) {
         match result {
             Ok(()) if self.comment_watch.is_on => {
@@ -97,7 +94,6 @@ impl Session {
         effects
     }
 
-    /// Adds a file with comments to the chat.
     fn add_commented(&mut self, path: &str) -> Vec<Effect> {
         if self.chat_files.files().iter().any(|file| file.path == path && !file.read_only) {
             return Vec::new();

@@ -1,11 +1,8 @@
 //! The embedding index: its progress, and the question before texts are sent to a server.
 
-use std::time::Duration;
+use crate::{Choice, Effect, Failure, Level, Question, Session, Subject};
 use rhumb_text::thousands;
-use crate::effect::{Effect, Failure};
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::Level;
+use std::time::Duration;
 
 /// The texts of the repository that lack an embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -120,7 +117,6 @@ impl IndexState {
 }
 
 impl Session {
-    /// Runs `/index`.
     pub(crate) fn index_command(&mut self, command: IndexEffect) -> Vec<Effect> {
         let state = &self.repository.index;
         let refusal = match command {
@@ -145,7 +141,6 @@ impl Session {
         Vec::new()
     }
 
-    /// Handles the response to an [`IndexEffect`].
     pub(crate) fn handle_index(&mut self, response: IndexResponse) {
         match response {
             IndexResponse::Progress { done, total } => {

@@ -1,18 +1,14 @@
 //! Look-ups for commands that show something, and for completion: models, settings, folders, custom commands. Each look-up has exactly
 //! one response.
 
-use std::sync::Arc;
+use crate::{
+    ClipboardText, Connection, CustomCommands, Effect, Entry, Failure, Level, MapIdentity, ModelRole, Notice,
+    RequestSpec, Session, UndoPreview,
+};
 use rhumb_index::repo_map::{Explanation, MapMatches};
 use rhumb_index::retrieval::{Hit, Question};
 use rhumb_workspace::Direction;
-use crate::command::custom::CustomCommands;
-use crate::connect::{Connection, ModelRole};
-use crate::effect::{ClipboardText, Effect, Failure, RequestSpec};
-use crate::notice::Notice;
-use crate::proposal::undo::UndoPreview;
-use crate::request::map_choices::MapIdentity;
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
+use std::sync::Arc;
 
 /// See [`Effect::Lookup`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -269,7 +265,6 @@ pub struct Lookups {
 const MAX_REPORTED_ERRORS: usize = 5;
 
 impl Session {
-    /// Handles the response to a [`LookupEffect`].
     pub(crate) fn handle_lookup(&mut self, response: LookupResponse) -> Vec<Effect> {
         match response {
             LookupResponse::Models { rows, choose } => {
@@ -335,7 +330,6 @@ impl Session {
         vec![Effect::Lookup(LookupEffect::SaveSetting(name, value))]
     }
 
-    /// Lets the user choose a model for a role.
     pub(crate) fn choose_model(&self, role: ModelRole, query: String) -> Vec<Effect> {
         vec![Effect::Lookup(LookupEffect::Models { choose: Some((role, query)) })]
     }

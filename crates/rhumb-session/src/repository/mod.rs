@@ -5,9 +5,9 @@ pub(super) mod embedding_index;
 pub(super) mod lookup;
 mod survey;
 
-use std::sync::Arc;
-use rhumb_index::repo_map::TagGraph;
 use embedding_index::IndexState;
+use rhumb_index::repo_map::TagGraph;
+use std::sync::Arc;
 
 pub use survey::SurveyState;
 
@@ -18,14 +18,12 @@ pub(crate) struct Repository {
     symbols: Option<Arc<TagGraph>>,
     /// The paths of all files, sorted.
     paths: Arc<Vec<String>>,
-    /// Whether `paths` is known.
     is_listed: bool,
     survey: SurveyState,
     /// Whether the user stopped the indexing, which still runs.
     is_stopping: bool,
     /// The files that the running survey left out.
     unread: UnreadFiles,
-    /// The branch.
     head: String,
     index: IndexState,
     /// Whether a status message has reported that the embedding index is ready.

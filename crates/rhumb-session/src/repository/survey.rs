@@ -1,9 +1,7 @@
 //! Indexing the repository, which the user can stop and resume.
 
 use super::UnreadFiles;
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session};
 
 /// The progress of indexing the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +37,6 @@ impl Session {
         Some(vec![Effect::ResumeIndexing])
     }
 
-    /// Handles the end of a survey.
     pub(crate) fn survey_ended(&mut self) {
         let before = self.repository.survey;
         self.repository.is_stopping = false;

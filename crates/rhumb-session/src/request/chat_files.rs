@@ -1,15 +1,11 @@
 //! The files in the chat: adding them by path, glob or unique name, removing them, making them read-only.
 
-use std::sync::Arc;
+use crate::{Effect, Level, Session, is_image_path, name_some};
 use globset::GlobBuilder;
 use rhumb_text::count;
 use rhumb_workspace::is_secret_name;
 use serde::{Deserialize, Serialize};
-use crate::attachments::is_image_path;
-use crate::effect::Effect;
-use crate::proposal::write::name_some;
-use crate::state::Session;
-use crate::transcript::Level;
+use std::sync::Arc;
 
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +16,6 @@ pub struct ChatFile {
     pub read_only: bool,
 }
 
-/// The files in the chat.
 #[derive(Debug, Default)]
 pub(crate) struct ChatFiles {
     /// In the order in which they were added. Shared with requests.
@@ -70,7 +65,6 @@ impl ChatFiles {
         self.files_mut().retain(|file| file.path != path);
     }
 
-    /// Replaces all files and returns the old ones.
     pub(crate) fn replace(&mut self, files: Vec<ChatFile>) -> Vec<ChatFile> {
         std::mem::replace(self.files_mut(), files)
     }
@@ -179,7 +173,6 @@ impl Session {
         self.report(Level::Info, text, "");
     }
 
-    /// Makes every file in the chat read-only.
     pub(crate) fn make_all_read_only(&mut self) -> Vec<Effect> {
         let changed = self.chat_files.make_read_only();
         match changed {

@@ -1,13 +1,11 @@
 //! Citations: the locations in the repository that answers cite, and whether they exist. The files that an answer cites are read
 //! once, when the answer is complete. Until then, its citations are neither valid nor invalid.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::{Effect, Entry, EntryVersion, LookupEffect, LookupResponse, Response, Transcript};
 use rhumb_index::retrieval::{Citation, CitationTarget, FileNames, citations};
 use rhumb_text::lines;
-use crate::effect::{Effect, Response};
-use crate::repository::lookup::{LookupEffect, LookupResponse};
-use crate::transcript::{Entry, EntryVersion, Transcript};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The maximum number of answers that are checked, newest first.
 const MAX_ANSWERS: usize = 20;
@@ -21,14 +19,12 @@ const MAX_NAMED: usize = 3;
 /// The number of lines of a cited file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineCount {
-    /// The file is being read.
     Reading,
     Known(u32),
     /// The file cannot be read.
     Unknown,
 }
 
-/// The citations of an answer.
 #[derive(Debug)]
 struct AnswerCitations {
     /// The id of the entry and the length of its text.

@@ -1,17 +1,15 @@
 //! History summary: requests contain a summary instead of the beginning of a long conversation. The transcript keeps all messages. If a
 //! summary fails or becomes obsolete, the messages are sent unchanged.
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use crate::context::{Prompt, SectionKind};
+use crate::transcript::{self};
+use crate::{Connection, Effect, Failure, Level, Session, Summarized};
 use rhumb_llm::{Message, Role};
 use rhumb_text::thousands;
 use rhumb_tokens::estimate;
 use serde::{Deserialize, Serialize};
-use crate::connect::Connection;
-use crate::context::{Prompt, SectionKind};
-use crate::effect::{Effect, Failure, Summarized};
-use crate::state::Session;
-use crate::transcript::{self, Level};
+use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The minimum number of tokens for a summary on request. The summary of a shorter history would hardly be shorter.
 const MIN_COMPACTED_TOKENS: usize = 200;
@@ -25,18 +23,15 @@ pub(crate) struct HistorySummary {
 }
 
 impl HistorySummary {
-    /// Whether there is no summary.
     pub(crate) fn is_empty(&self) -> bool {
         self.covers == 0
     }
 }
 
-/// A summary that is being made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SummaryRun {
     /// The number of messages that it replaces.
     covers: usize,
-    /// The history that is being summarised.
     history: Arc<Vec<Message>>,
     /// Whether the user requested it and waits for it.
     is_requested: bool,
@@ -56,7 +51,6 @@ struct HistoryCache {
 #[derive(Debug, Default)]
 pub struct History {
     summary: HistorySummary,
-    /// The summary that is being made.
     running: Option<SummaryRun>,
     /// The number of messages of which a summary failed. The next attempt needs more.
     failed_at: usize,
@@ -69,7 +63,6 @@ impl History {
         &self.summary
     }
 
-    /// Whether a summary is being made.
     pub(crate) fn is_summarizing(&self) -> bool {
         self.running.is_some()
     }
@@ -239,7 +232,6 @@ impl Session {
     }
 }
 
-/// The tokens of the history in a request.
 fn tokens_of_history(prompt: &Prompt) -> usize {
     let history = prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
     history.map(|chunk| chunk.tokens).sum()

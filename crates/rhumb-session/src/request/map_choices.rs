@@ -1,11 +1,9 @@
 //! The user's choices about the repo map: its budget, when it is recomputed, pinned and banned files.
 
+use crate::{Effect, Level, Session};
+use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
-use rhumb_index::repo_map::{Refresh, RepoMap, symbol_readings};
 
 /// The budget of the map is changed by this many tokens at once.
 pub const MAP_BUDGET_STEP: usize = 512;
@@ -40,7 +38,6 @@ pub struct MapSettings {
     pub banned: BTreeSet<String>,
 }
 
-/// The choices that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct MapChoices {
     pinned: BTreeSet<String>,
@@ -74,7 +71,6 @@ impl MapState {
         MapChoices { pinned, banned, tokens }
     }
 
-    /// Makes a change that can be undone.
     fn change(&mut self, change: impl FnOnce(&mut MapSettings)) {
         let before = self.choices();
         change(&mut self.settings);

@@ -6,13 +6,12 @@ pub(super) mod history_summary;
 pub(super) mod map_choices;
 pub(super) mod mentions;
 pub(super) mod overrides;
-mod report;
 pub(super) mod spending;
 
-use std::collections::BTreeSet;
 use crate::effect::ContextView;
 use map_choices::{MapSettings, MapState};
 use overrides::RequestOverrides;
+use std::collections::BTreeSet;
 
 /// The parts of the next request that belong to no other component.
 #[derive(Debug, Default)]

@@ -1,14 +1,11 @@
 //! Choices of this session that take precedence over the settings: reasoning, edit format, weak and editor model.
 
-use std::sync::Arc;
+use crate::connect::HOW_TO_CONNECT;
+use crate::{Connection, Effect, Level, LookupEffect, ModelRole, Session};
 use rhumb_edit::EditFormat;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Model, ThinkingControl};
-use crate::connect::{Connection, HOW_TO_CONNECT, ModelRole};
-use crate::effect::Effect;
-use crate::repository::lookup::LookupEffect;
-use crate::state::Session;
-use crate::transcript::Level;
+use std::sync::Arc;
 
 /// A value that may override a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,11 +1,8 @@
 //! Incomplete answers: continuing one, or sending its message again.
 
-use super::{Turn, TurnStatus};
 use crate::context::Mode;
-use crate::effect::{Effect, RequestSpec};
-use crate::modes::architect::Plan;
-use crate::state::Session;
-use crate::transcript::{self, AnswerState, Entry, Level};
+use crate::transcript::{self};
+use crate::{AnswerState, Effect, Entry, Level, Plan, RequestSpec, Session, Turn, TurnStatus};
 
 /// The hint after an answer that a connection error interrupted.
 pub(crate) const HINT_INTERRUPTED: &str = "/continue continues it, /retry sends the message again, /review takes the complete edits in it. Otherwise, later requests \
@@ -106,7 +103,7 @@ mod tests {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
         session.send("do it");
         stream(&mut session, 1, text);
-        let error = AskError::Provider(LlmError::Interrupted { cause: "gone".into() });
+        let error = AskError::Provider(LlmError::Interrupted("gone".into()));
         session.handle(Response::Ended { turn: 1, result: Err(error) });
         session
     }

@@ -1,14 +1,11 @@
 //! The events of a running turn and its end.
 
-use std::sync::Arc;
+use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
+use crate::context::{Omission, Prompt};
+use crate::{AnswerState, Effect, Entry, Failure, Level, Session, Turn, TurnStatus};
 use rhumb_llm::models::{Model, Prices, Tokens};
 use rhumb_llm::{Completion, LlmError, StreamEvent};
-use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
-use super::{Turn, TurnStatus};
-use crate::context::{Omission, Prompt};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::{AnswerState, Entry, Level};
+use std::sync::Arc;
 
 /// An event of a running request.
 #[derive(Debug, Clone)]
@@ -87,10 +84,7 @@ impl AskError {
             Self::Provider(error) => Failure::from(error),
             Self::UnfinishedWork(error) => {
                 let Failure { message, hint } = Failure::from(error);
-                Failure {
-                    message: format!("The answer reached the output limit and could not be continued: {message}"),
-                    hint,
-                }
+                Failure::new(format!("The answer reached the output limit and could not be continued: {message}"), hint)
             }
         }
     }
@@ -108,7 +102,6 @@ pub struct Spent {
 }
 
 impl Session {
-    /// Handles an event of the turn with this number.
     pub(crate) fn turn_event(&mut self, number: u64, event: AskEvent) {
         match event {
             AskEvent::Stream(event) => self.stream(number, event),
@@ -163,12 +156,8 @@ impl Session {
     }
 
     fn stream(&mut self, number: u64, event: StreamEvent) {
-        let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else {
-            return;
-        };
-        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(Entry::is_streaming) else {
-            return;
-        };
+        let Some(turn) = self.turns.current.as_mut().filter(|turn| turn.number == number) else { return };
+        let Some(Entry::Answer(answer)) = self.transcript.rfind_mut(Entry::is_streaming) else { return };
         match event {
             StreamEvent::Text(text) => {
                 turn.push(&text);
@@ -189,11 +178,8 @@ impl Session {
         }
     }
 
-    /// Handles the end of the turn with this number.
     pub(crate) fn turn_ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
-        let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else {
-            return Vec::new();
-        };
+        let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else { return Vec::new() };
         let mut effects = match result {
             Ok(completion) => self.turn_completed(&turn, &completion),
             Err(error) => {

@@ -2,17 +2,16 @@
 
 pub(super) mod continuation;
 pub(super) mod events;
-mod pasted_reply;
 pub(super) mod queue;
 mod send;
 
-use std::fmt;
-use std::time::Duration;
-use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
-use rhumb_index::retrieval::ContextRequest;
 use crate::codebase::{SearchGoal, SearchStep};
 use crate::context::Mode;
 use queue::Queue;
+use rhumb_edit::{EditStream, FormatChoice, LineKind, StreamEvent};
+use rhumb_index::retrieval::ContextRequest;
+use std::fmt;
+use std::time::Duration;
 
 /// An edit that is arriving. It is not located yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +128,6 @@ impl Turns {
         self.current.is_some()
     }
 
-    /// Ends the running turn.
     pub(crate) fn cancel(&mut self) -> Option<Turn> {
         self.waits_for_files = false;
         self.current.take()
@@ -144,7 +142,6 @@ impl Turns {
         self.count
     }
 
-    /// Takes the number of the next turn.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.count += 1;
         self.count
@@ -169,7 +166,6 @@ pub struct Turn {
     pub mode: Mode,
     /// Its current step.
     pub status: TurnStatus,
-    /// The goal of the search that precedes the request.
     pub(super) search_goal: Option<SearchGoal>,
     /// Whether it is a question about the whole repository.
     pub(super) asks_codebase: bool,
@@ -200,7 +196,6 @@ impl Turn {
         Self { asks_codebase: goal.is_some(), search_goal: goal, ..self }
     }
 
-    /// Makes the turn the answer to context requests of the model.
     pub(super) fn with_context_requests(self, context_requests: Vec<ContextRequest>) -> Self {
         Self {
             context_requests: Some(context_requests.clone()),
@@ -208,7 +203,6 @@ impl Turn {
         }
     }
 
-    /// Sets the mode.
     pub(super) fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }

@@ -1,9 +1,7 @@
 //! The queue of messages that the user sends while the model answers.
 
 use crate::context::Mode;
-use crate::effect::Effect;
-use crate::state::Session;
-use crate::transcript::Level;
+use crate::{Effect, Level, Session};
 use rhumb_text::count;
 
 /// A queued message.
@@ -13,7 +11,6 @@ pub struct Queued {
     pub text: String,
     /// Its mode.
     pub mode: Mode,
-    /// Whether it consists of comments in a file.
     is_comment: bool,
 }
 
@@ -46,12 +43,10 @@ impl Session {
             || self.is_compacting()
     }
 
-    /// Queues a message.
     pub(crate) fn enqueue(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: false });
     }
 
-    /// Queues comments in a file as a message.
     pub(crate) fn enqueue_comments(&mut self, text: String, mode: Mode) {
         self.turns.queue.waiting.push(Queued { text, mode, is_comment: true });
     }
@@ -162,7 +157,7 @@ mod tests {
             if stop {
                 session.cancel();
             } else {
-                end(&mut session, Err(AskError::Provider(LlmError::Interrupted { cause: "gone".into() })));
+                end(&mut session, Err(AskError::Provider(LlmError::Interrupted("gone".into()))));
             }
             assert_eq!(sent(&session.next_queued()), None);
             assert!(session.turns.queue.is_held());

@@ -1,13 +1,12 @@
 //! Markdown: headings are sections, links to files are imports, inline code contains references.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use super::{OutlineBuilder, OutlineEntry, words};
 use crate::tags::{FileTags, Reference, SymbolKind};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Maximum number of references and links of a document.
 const MAX_REFERENCES: usize = 10_000;
 
-/// The tags of a Markdown document.
 pub(crate) fn markdown(source: &str) -> FileTags {
     let source = source.trim_start_matches('\u{feff}');
     let mut tags = FileTags::default();

@@ -14,7 +14,6 @@ pub(crate) use style::style_sheet;
 /// Maximum number of entries of an outline. A file with more is a table of data.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Maximum length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
 /// Maximum length of a signature, in characters.

@@ -9,7 +9,6 @@ use crate::tags::{FileTags, Reference, SymbolKind};
 /// Maximum number of references of a style sheet.
 const MAX_REFERENCES: usize = 20_000;
 
-/// The tags of a style sheet.
 pub(crate) fn style_sheet(source: &str) -> FileTags {
     let source = source.trim_start_matches('\u{feff}');
     let mut sheet = StyleReader::default();
@@ -69,7 +68,6 @@ fn string(rest: &str) -> usize {
     rest.len()
 }
 
-/// The state of the reader.
 #[derive(Default)]
 struct StyleReader<'source> {
     tags: FileTags,
@@ -97,7 +95,6 @@ impl<'source> StyleReader<'source> {
         self.line = self.line.max(1).saturating_add(u32::try_from(text.matches('\n').count()).unwrap_or(u32::MAX));
     }
 
-    /// Handles the text before a `{`, `}` or `;`.
     fn statement(&mut self, text: &'source str, mark: u8) {
         let body = text.trim_start();
         self.pass(text.get(..text.len() - body.len()).unwrap_or_default());
@@ -121,7 +118,6 @@ impl<'source> StyleReader<'source> {
         }
     }
 
-    /// The definition in the head of a block.
     fn block(&self, head: &'source str) -> Option<(SymbolKind, &'source str)> {
         if let Some(rest) = head.strip_prefix('@') {
             let (rule, rest) = rest.split_once(char::is_whitespace)?;
@@ -183,7 +179,6 @@ fn is_rule(name: &str) -> bool {
     RULES.contains(&name)
 }
 
-/// The name at the start of `text`.
 fn word(text: &str) -> Option<&str> {
     let end = text.find(|c| !is_of_word(c)).unwrap_or(text.len());
     text.get(..end).filter(|word| !word.is_empty())

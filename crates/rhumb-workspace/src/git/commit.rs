@@ -60,7 +60,6 @@ pub struct Commit {
     pub index_error: Option<String>,
 }
 
-/// Author and committer of a commit.
 pub(crate) struct Names {
     pub(crate) author: Signature<'static>,
     pub(crate) committer: Signature<'static>,
@@ -85,7 +84,7 @@ impl Repo {
     /// process holds the index for more than two seconds, or git reports an error. Nothing is committed then.
     pub fn commit(&self, prepared: PreparedCommit, options: &CommitOptions<'_>) -> Result<Commit, GitError> {
         if let Some(operation) = self.state() {
-            return Err(GitError::InProgress { operation });
+            return Err(GitError::InProgress(operation));
         }
         let message = &git2::message_prettify(options.message, None).unwrap_or_default();
         if message.is_empty() {
@@ -234,7 +233,7 @@ fn sorted<'t>(changes: &'t [Change], head: &Index) -> Sorted<'t> {
 /// Returns the reason why there is nothing to commit.
 fn nothing(prepared: PreparedCommit, already_committed: Vec<String>) -> GitError {
     if !already_committed.is_empty() {
-        return GitError::AlreadyCommitted { paths: already_committed };
+        return GitError::AlreadyCommitted(already_committed);
     }
     prepared.refused.into_iter().next().unwrap_or(GitError::NothingToCommit)
 }

@@ -7,23 +7,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The repository belongs to another user, and git does not trust it.
-    #[error("git does not trust the repository at {}: it belongs to another user", .path.display())]
-    NotTrusted {
-        /// The folder that was opened.
-        path: PathBuf,
-    },
-    /// A merge, rebase or similar operation is in progress.
-    #[error("a {operation} is in progress")]
-    InProgress {
-        /// Name of the operation, such as "merge".
-        operation: &'static str,
-    },
-    /// The index has merge conflicts.
-    #[error("{path} has an unresolved conflict")]
-    Conflict {
-        /// The first path with a conflict.
-        path: String,
-    },
+    #[error("git does not trust the repository at {}: it belongs to another user", .0.display())]
+    NotTrusted(PathBuf),
+    /// A merge, rebase or similar operation is in progress: its name, such as "merge".
+    #[error("a {0} is in progress")]
+    InProgress(&'static str),
+    /// The index has merge conflicts: the first path with one.
+    #[error("{0} has an unresolved conflict")]
+    Conflict(String),
     /// Another git process holds the lock of the index or a reference.
     #[error("git is locked by {}{}", .lock.display(), age_suffix(*.age_seconds))]
     Locked {
@@ -52,12 +43,9 @@ pub enum GitError {
     /// HEAD moved while the commit was being made.
     #[error("HEAD moved while committing")]
     Moved,
-    /// Someone else committed these files since they were prepared.
-    #[error("{} was committed by someone else meanwhile", .paths.join(", "))]
-    AlreadyCommitted {
-        /// The files, relative to the top of the work tree.
-        paths: Vec<String>,
-    },
+    /// Someone else committed these files, relative to the top of the work tree, since they were prepared.
+    #[error("{} was committed by someone else meanwhile", .0.join(", "))]
+    AlreadyCommitted(Vec<String>),
     /// The git program is needed and cannot be started.
     #[error("the git program is needed to {task} and cannot be started: {source}")]
     NoProgram {
@@ -83,11 +71,8 @@ pub enum GitError {
         seconds: u64,
     },
     /// The input of the git program cannot be written.
-    #[error("cannot write a temporary file: {source}")]
-    Temporary {
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    #[error("cannot write a temporary file: {0}")]
+    Temporary(#[source] std::io::Error),
     /// The path cannot be committed to this repository.
     #[error("{path} cannot be committed: {reason}")]
     Path {
@@ -115,11 +100,8 @@ pub enum GitError {
         encoding: String,
     },
     /// Another program changed the file between the write and its commit.
-    #[error("{path} was changed by another program right after it was written, so it was not committed")]
-    Rewritten {
-        /// The path as given.
-        path: String,
-    },
+    #[error("{0} was changed by another program right after it was written, so it was not committed")]
+    Rewritten(String),
     /// There is a `.git`, but git cannot open a repository there.
     #[error("git cannot open {} as a repository: {reason}", .path.display())]
     Broken {
@@ -157,11 +139,8 @@ pub enum GitError {
         commit: String,
     },
     /// A checkout cannot be written.
-    #[error("cannot write the checkout: {source}")]
-    Write {
-        /// The error of the operating system.
-        source: std::io::Error,
-    },
+    #[error("cannot write the checkout: {0}")]
+    Write(#[source] std::io::Error),
     /// The index is truncated or overwritten.
     #[error("git's index is damaged")]
     Index,
@@ -200,13 +179,13 @@ impl GitError {
     /// What the user can do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::NotTrusted { path } => {
+            Self::NotTrusted(path) => {
                 format!("If you trust it: git config --global --add safe.directory '{}'", path.display())
             }
-            Self::InProgress { operation } => {
+            Self::InProgress(operation) => {
                 format!("Your files are written. Finish or abort the {operation}, then commit.")
             }
-            Self::Conflict { .. } => "Resolve it and `git add` the file, then commit.".into(),
+            Self::Conflict(_) => "Resolve it and `git add` the file, then commit.".into(),
             Self::Locked { lock, .. } => format!(
                 "Your files are written. Wait for the other git process; if there is none, remove {}",
                 lock.display()
@@ -217,7 +196,7 @@ impl GitError {
                     .into()
             }
             Self::EmptyMessage => "Write a message and commit again.".into(),
-            Self::AlreadyCommitted { .. } => "Your files are written. Look at git log and git diff.".into(),
+            Self::AlreadyCommitted(_) => "Your files are written. Look at git log and git diff.".into(),
             Self::NoProgram { .. } => "Your files are written. Install git, or commit by hand.".into(),
             Self::Program { task: GitTask::Sign, .. } | Self::Slow { task: GitTask::Sign, .. } => {
                 "Your files are written. Unlock your key in another terminal (sign anything with it), then /commit."
@@ -228,7 +207,7 @@ impl GitError {
             Self::NothingToCommit => "The files are the same as in the last commit, or git ignores them.".into(),
             Self::Moved => "Your files are written. Look at the log, then commit again.".into(),
             Self::Path { .. } | Self::Read { .. } => "Your files are written. Commit this one by hand.".into(),
-            Self::Rewritten { path } => format!("Look at it with git diff '{path}', then commit."),
+            Self::Rewritten(path) => format!("Look at it with git diff '{path}', then commit."),
             Self::Broken { .. } => "Your files are written. git status says more; git init makes a new repository, \
                                     git worktree repair finds one that was moved."
                 .into(),
@@ -238,7 +217,7 @@ impl GitError {
             Self::NotAFile { .. } => "Restore the regular file of that name, or clone the repository again.".into(),
             Self::NoRepository { .. } => "Name a git folder, or a folder with a work tree.".into(),
             Self::NoCommit { .. } => "Fetch the whole history: git fetch --unshallow --all".into(),
-            Self::Write { .. } | Self::Temporary { .. } => "Check the space in TMPDIR.".into(),
+            Self::Write(_) | Self::Temporary(_) => "Check the space in TMPDIR.".into(),
             Self::Index => {
                 "Your files are written. What was staged is lost with the index. To make a new one, move .git/index away and \
                  run git read-tree HEAD."

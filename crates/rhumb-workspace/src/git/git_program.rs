@@ -4,6 +4,10 @@
 //! are taken from the user's own configuration only, and everything else that git would run is disabled. Hooks run
 //! only if the user wants them. No terminal is available: a passphrase prompt fails, and the failure is reported.
 
+use super::commit::Names;
+use super::error::{GitError, GitTask};
+use super::repo::Repo;
+use git2::{ConfigLevel, Index, Oid};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -11,10 +15,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use git2::{ConfigLevel, Index, Oid};
-use super::commit::Names;
-use super::error::{GitError, GitTask};
-use super::repo::Repo;
 
 /// How often to check whether the program has ended.
 const POLL: Duration = Duration::from_millis(10);
@@ -134,7 +134,7 @@ struct GitCommand<'r> {
 
 impl<'r> GitCommand<'r> {
     fn new(repo: &'r Repo, message: &str) -> Result<Self, GitError> {
-        let written = |source| GitError::Temporary { source };
+        let written = |source| GitError::Temporary(source);
         let folder = tempfile::Builder::new().prefix("rhumb-commit-").tempdir().map_err(written)?;
         fs::create_dir(folder.path().join("none")).map_err(written)?;
         fs::write(folder.path().join("message"), message).map_err(written)?;
@@ -180,7 +180,6 @@ impl<'r> GitCommand<'r> {
     }
 }
 
-/// Runs the program and returns its standard output.
 fn run(mut command: Command, timeout: Duration, task: GitTask) -> Result<String, GitError> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     // In its own process group it does not receive keys pressed in the app, and can be terminated as a whole.
@@ -200,13 +199,9 @@ fn run(mut command: Command, timeout: Duration, task: GitTask) -> Result<String,
             }
         }
     };
-    if status.success() {
-        return Ok(output.all());
-    }
-    Err(GitError::Program { task, output: last_lines(&errors.all()) })
+    if status.success() { Ok(output.all()) } else { Err(GitError::Program { task, output: last_lines(&errors.all()) }) }
 }
 
-/// Terminates a program and its child processes.
 fn end(child: &mut Child) {
     #[cfg(unix)]
     drop(Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).stdin(Stdio::null()).status());
@@ -370,7 +365,7 @@ mod tests {
         fixture.git.set_head_detached(fixture.tip().unwrap()).unwrap();
         fixture.put("a", "2");
         let made = commit(&fixture, &["a"], true).unwrap();
-        assert_eq!(fixture.repo().head().unwrap(), Head::Detached { short_id: made.short_id });
+        assert_eq!(fixture.repo().head().unwrap(), Head::Detached(made.short_id));
     }
 
     /// A repository whose own settings request signed commits and name `program` as the signing program.

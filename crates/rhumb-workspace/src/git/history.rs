@@ -4,12 +4,12 @@
 //! number of entries in the folders that contain its files. All limits are counts, not times, so that the result is
 //! the same on every machine.
 
+use super::error::GitError;
+use super::repo::Repo;
+use git2::{Commit, ObjectType, Oid, Sort, Tree};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering as Memory};
-use git2::{Commit, ObjectType, Oid, Sort, Tree};
-use super::error::GitError;
-use super::repo::Repo;
 
 /// Maximum number of commits in the history. Older commits say little about the next change.
 const MAX_COMMITS: usize = 3_000;
@@ -158,7 +158,6 @@ impl Comparison<'_> {
     }
 }
 
-/// An entry of a tree.
 struct CommitEntry {
     name: String,
     id: Oid,

@@ -8,21 +8,20 @@
 //! process holds a file lock. A record without a file lock belongs to a killed process:
 //! [`Repo::finish_interrupted_commits`] updates the index if the branch has moved, and removes the lock.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use git2::Oid;
-use tempfile::NamedTempFile;
 use super::error::GitError;
 use super::open;
 use super::prepare::{Change, bare_entry, entry_at};
 use super::repo::{Repo, short_id};
+use git2::Oid;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
 
 /// How often to check whether the lock is free.
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Prefix of the names of records.
 const PREFIX: &str = "rhumb-commit-";
 
 /// Text in the lock file for a user who finds it.
@@ -51,10 +50,8 @@ pub struct InterruptedCommit {
 #[derive(Debug)]
 pub(crate) struct IndexLock<'r> {
     repo: &'r Repo,
-    /// Path of `index.lock`.
     path: PathBuf,
     record: NamedTempFile,
-    /// Content of the record.
     text: String,
 }
 
@@ -297,12 +294,10 @@ impl Drop for IndexLock<'_> {
     }
 }
 
-/// Returns the value of a field in a record.
 fn field<'t>(record: &'t str, name: &str) -> Option<&'t str> {
     record.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
 }
 
-/// Path of the prepared index, next to its record.
 fn next_index(record: &Path) -> PathBuf {
     record.with_extension("index")
 }

@@ -4,12 +4,12 @@
 //! to it, possibly forever, and so may a device. Such a repository is rejected with an error that names the file. The
 //! ignore and attribute files in the work tree are checked before the work tree is compared.
 
+use super::error::GitError;
+use super::repo::Repo;
+use git2::{ErrorCode, Repository};
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
-use git2::{ErrorCode, Repository};
-use super::error::GitError;
-use super::repo::Repo;
 
 /// Folders that git reads at any depth: references, their logs, objects, and the rules for attributes and exclusion.
 const FOLDERS: [&str; 4] = ["refs", "logs", "objects", "info"];
@@ -86,7 +86,7 @@ fn check_file(path: &Path) -> Result<(), GitError> {
 
 fn failed(folder: &Path) -> impl Fn(git2::Error) -> GitError {
     move |error| match error.code() {
-        ErrorCode::Owner => GitError::NotTrusted { path: folder.to_owned() },
+        ErrorCode::Owner => GitError::NotTrusted(folder.to_owned()),
         _ => GitError::when("open the repository")(error),
     }
 }
@@ -167,7 +167,6 @@ impl Check {
         Ok(())
     }
 
-    /// Checks the object stores that `objects` borrows from.
     fn borrowed(&mut self, objects: &Path, depth: usize) -> Result<(), GitError> {
         let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
         for line in text(&objects.join("info/alternates")).iter().flat_map(|text| text.lines()) {

@@ -40,13 +40,11 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// The new entry.
     pub(crate) fn entry_after(&self) -> Option<ObjectEntry> {
         self.after.as_ref().map(object_entry)
     }
 }
 
-/// Position of HEAD at the time of the preparation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeadPosition {
     /// Full name of the branch, or `None` for a detached HEAD.
@@ -59,7 +57,6 @@ pub(crate) struct HeadPosition {
 pub struct PreparedCommit {
     pub(crate) changes: Vec<Change>,
     pub(crate) head: HeadPosition,
-    /// New files that git ignores.
     pub(crate) ignored: Vec<String>,
     /// Paths that cannot be committed, each with the reason.
     pub(crate) refused: Vec<GitError>,
@@ -149,7 +146,7 @@ impl Repo {
         if let Some(conflict) = index.conflicts().map_err(failed)?.flatten().next() {
             let entry = conflict.our.or(conflict.their).or(conflict.ancestor);
             let path = entry.map(|entry| String::from_utf8_lossy(&entry.path).into_owned()).unwrap_or_default();
-            return Err(GitError::Conflict { path });
+            return Err(GitError::Conflict(path));
         }
         let parent = self.parent()?;
         let tree = parent.as_ref().map(git2::Commit::tree).transpose().map_err(GitError::when("read HEAD"))?;
@@ -166,7 +163,6 @@ impl Repo {
         Ok(PreparedCommit { changes, head: self.head_position()?, ignored: Vec::new(), refused: Vec::new() })
     }
 
-    /// Returns the position of HEAD.
     pub(crate) fn head_position(&self) -> Result<HeadPosition, GitError> {
         let failed = GitError::when("read HEAD");
         let head = self.inner.find_reference("HEAD").map_err(failed)?;
@@ -201,12 +197,11 @@ impl Repo {
         };
         // The written file was deleted, or the deleted file exists again.
         if written.is_some_and(|hash| hash.is_some() != after.is_some()) {
-            return Err(GitError::Rewritten { path: path.to_owned() }.into());
+            return Err(GitError::Rewritten(path.to_owned()).into());
         }
         Ok(Change { path: full, in_head, in_index, after })
     }
 
-    /// Checks whether a path may be committed.
     fn check(&self, path: &str, full: &str, head: &Index, real: &Index) -> Result<(), GitError> {
         let refused = |reason| Err(GitError::Path { path: path.to_owned(), reason });
         let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
@@ -224,7 +219,7 @@ impl Repo {
             }
         }
         if (1..=3).any(|stage| real.get_path(Path::new(full), stage).is_some()) {
-            return Err(GitError::Conflict { path: path.to_owned() });
+            return Err(GitError::Conflict(path.to_owned()));
         }
         // Its content in HEAD is not what was on disk when it was written.
         if real.get_path(Path::new(full), 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0) {
@@ -239,7 +234,6 @@ impl Repo {
         }
     }
 
-    /// Returns the value of an attribute of a path.
     fn attribute(&self, full: &str, name: &str) -> Option<String> {
         let value = self.inner.get_attr(Path::new(full), name, AttrCheckFlags::default()).ok()??;
         let named = git2::AttrValue::from_string(Some(value)) == git2::AttrValue::String(value);
@@ -257,7 +251,7 @@ impl Repo {
     ) -> Result<IndexEntry, GitError> {
         let stored = |result: Result<Oid, git2::Error>| result.map_err(GitError::when("store a file"));
         if written.is_some() && !meta.is_file() {
-            return Err(GitError::Rewritten { path: path.to_owned() });
+            return Err(GitError::Rewritten(path.to_owned()));
         }
         let (id, mode) = if meta.is_symlink() {
             let target = fs::read_link(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
@@ -279,7 +273,7 @@ impl Repo {
     fn store_written(&self, path: &str, full: &str, disk: &Path, written: Written) -> Result<Oid, GitError> {
         let bytes = fs::read(disk).map_err(|source| GitError::Read { path: path.to_owned(), source })?;
         if written != Some(ContentHash::of(&bytes)) {
-            return Err(GitError::Rewritten { path: path.to_owned() });
+            return Err(GitError::Rewritten(path.to_owned()));
         }
         let failed = GitError::when("store a file");
         // Given the path, libgit2 applies the conversions that the attributes request.
@@ -302,7 +296,6 @@ impl Repo {
     }
 }
 
-/// Returns an in-memory index with the files of a commit.
 pub(crate) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitError> {
     let failed = GitError::when("read HEAD");
     let mut index = Index::new().map_err(failed)?;
@@ -312,7 +305,6 @@ pub(crate) fn in_memory(commit: Option<&git2::Commit<'_>>) -> Result<Index, GitE
     Ok(index)
 }
 
-/// Applies changes to an index.
 pub(crate) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitError> {
     let failed = GitError::when("change the index");
     // Removals come first, because a file may be replaced by a folder of the same name.
@@ -327,7 +319,6 @@ pub(crate) fn apply(index: &mut Index, changes: &[&Change]) -> Result<(), GitErr
     Ok(())
 }
 
-/// Returns the entry of an index at a path.
 pub(crate) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
     index.get_path(Path::new(path), 0).as_ref().map(object_entry)
 }

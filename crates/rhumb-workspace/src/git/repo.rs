@@ -14,11 +14,8 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Position of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// A branch without commits.
-    Unborn {
-        /// Name of the branch.
-        branch: String,
-    },
+    /// A branch without commits: its name.
+    Unborn(String),
     /// The tip of a branch.
     Branch {
         /// Name of the branch.
@@ -26,19 +23,16 @@ pub enum Head {
         /// Abbreviated commit id.
         short_id: String,
     },
-    /// A detached HEAD.
-    Detached {
-        /// Abbreviated commit id.
-        short_id: String,
-    },
+    /// A detached HEAD: the abbreviated commit id.
+    Detached(String),
 }
 
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unborn { branch } => write!(f, "{branch} (no commits yet)"),
+            Self::Unborn(branch) => write!(f, "{branch} (no commits yet)"),
             Self::Branch { name, .. } => f.write_str(name),
-            Self::Detached { short_id } => write!(f, "detached at {short_id}"),
+            Self::Detached(short_id) => write!(f, "detached at {short_id}"),
         }
     }
 }
@@ -81,14 +75,14 @@ impl Repo {
                 let commit = head.peel_to_commit().map_err(failed)?;
                 let short_id = short_id(&commit)?;
                 if self.inner.head_detached().map_err(failed)? {
-                    return Ok(Head::Detached { short_id });
+                    return Ok(Head::Detached(short_id));
                 }
                 Ok(Head::Branch { name: String::from_utf8_lossy(head.shorthand_bytes()).into_owned(), short_id })
             }
             Err(error) if error.code() == ErrorCode::UnbornBranch => {
                 let head = self.inner.find_reference("HEAD").map_err(failed)?;
                 let target = String::from_utf8_lossy(head.symbolic_target_bytes().unwrap_or_default()).into_owned();
-                Ok(Head::Unborn { branch: target.strip_prefix("refs/heads/").unwrap_or(&target).to_owned() })
+                Ok(Head::Unborn(target.strip_prefix("refs/heads/").unwrap_or(&target).to_owned()))
             }
             Err(error) => Err(failed(error)),
         }

@@ -18,7 +18,6 @@ const MAX_FILES: usize = 30;
 const MAX_SIBLINGS: usize = 6;
 /// Maximum number of files with the same name in other folders in a revision.
 const MAX_NAMESAKES: usize = 3;
-/// Maximum size in bytes of a file.
 const MAX_FILE_BYTES: usize = 512 * 1024;
 
 /// A text file before and after a commit.
@@ -101,10 +100,7 @@ impl Revisions {
     /// Returns the trees before and after a commit with one parent.
     fn trees(&self, nth: usize) -> Option<(Tree<'_>, Tree<'_>)> {
         let commit = self.repo.find_commit(*self.commits.get(nth)?).ok()?;
-        if commit.parent_count() != 1 {
-            return None;
-        }
-        Some((commit.parent(0).ok()?.tree().ok()?, commit.tree().ok()?))
+        if commit.parent_count() != 1 { None } else { Some((commit.parent(0).ok()?.tree().ok()?, commit.tree().ok()?)) }
     }
 
     fn text(&self, tree: &Tree<'_>, path: &str) -> Option<String> {
@@ -119,9 +115,7 @@ impl Revisions {
         let (mut near, mut namesakes) = (Vec::new(), Vec::new());
         // An unreadable folder contributes no files.
         let _ = tree.walk(TreeWalkMode::PreOrder, |root, entry| {
-            let (root, Ok(entry_name)) = (root.trim_end_matches('/'), entry.name()) else {
-                return TreeWalkResult::Ok;
-            };
+            let (root, Ok(entry_name)) = (root.trim_end_matches('/'), entry.name()) else { return TreeWalkResult::Ok };
             if entry.kind() == Some(ObjectType::Blob) {
                 let full = if root.is_empty() { entry_name.to_owned() } else { format!("{root}/{entry_name}") };
                 if root == folder && entry_name != name {
@@ -169,7 +163,7 @@ impl Checkout {
         let made = Repository::init_opts(folder, options.external_template(false)).map_err(failed)?;
         let mut line = objects.into_os_string().into_encoded_bytes();
         line.push(b'\n');
-        fs::write(made.path().join("objects/info/alternates"), line).map_err(|source| GitError::Write { source })?;
+        fs::write(made.path().join("objects/info/alternates"), line).map_err(|source| GitError::Write(source))?;
         // libgit2 reads the list of borrowed stores only when a repository is opened.
         Ok(Self { repo: Repository::open(folder).map_err(failed)? })
     }

@@ -1,12 +1,12 @@
 //! Tests of commits in real repositories.
 
+use super::*;
+use crate::ContentHash;
+use git2::Repository;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
-use git2::Repository;
-use crate::ContentHash;
-use super::*;
 
 pub(crate) struct Fixture {
     pub(crate) dir: tempfile::TempDir,
@@ -93,7 +93,7 @@ fn outside_a_repository_there_is_none() {
 #[test]
 fn the_first_commit_goes_on_the_unborn_branch() {
     let fixture = Fixture::unborn();
-    assert_eq!(fixture.repo().head().unwrap(), Head::Unborn { branch: "main".into() });
+    assert_eq!(fixture.repo().head().unwrap(), Head::Unborn("main".into()));
     fixture.put("a.rs", "a");
     let commit = fixture.commit(&["a.rs"]).unwrap();
     assert_eq!(fixture.repo().head().unwrap(), Head::Branch { name: "main".into(), short_id: commit.short_id });
@@ -155,7 +155,7 @@ fn a_detached_head_moves_and_no_branch_does() {
     fixture.git.set_head_detached(main).unwrap();
     fixture.put("a", "2");
     let commit = fixture.commit(&["a"]).unwrap();
-    assert_eq!(fixture.repo().head().unwrap(), Head::Detached { short_id: commit.short_id });
+    assert_eq!(fixture.repo().head().unwrap(), Head::Detached(commit.short_id));
     assert_eq!(fixture.git.find_reference("refs/heads/main").unwrap().target(), Some(main));
 }
 
@@ -166,7 +166,7 @@ fn a_merge_in_progress_and_a_held_index_stop_the_commit() {
     let tip = fixture.tip();
     let git = fixture.git.path();
     fs::write(git.join("MERGE_HEAD"), format!("{}\n", tip.unwrap())).unwrap();
-    assert!(matches!(fixture.commit(&["a"]), Err(GitError::InProgress { operation: "merge" })));
+    assert!(matches!(fixture.commit(&["a"]), Err(GitError::InProgress("merge"))));
     fs::remove_file(git.join("MERGE_HEAD")).unwrap();
 
     fs::write(git.join("index.lock"), "").unwrap();
@@ -345,7 +345,7 @@ fn a_file_committed_meanwhile_is_not_overwritten() {
     assert_eq!(commit.already_committed, ["a"]);
     assert_eq!(fixture.committed("a").as_deref(), Some("ours and mine"));
     assert_eq!(fixture.committed("b").as_deref(), Some("ours"));
-    assert!(matches!(committed(&repo, alone), Err(GitError::AlreadyCommitted { .. })));
+    assert!(matches!(committed(&repo, alone), Err(GitError::AlreadyCommitted(_))));
 }
 
 #[test]

@@ -20,6 +20,12 @@ mod record;
 mod recover;
 mod undo;
 
+use super::fault::fault;
+use crate::{JournalError, Root, TextEncoding, WriteError};
+pub use commits::PendingCommit;
+pub(crate) use record::{Record, RecordError, RecordedChange, Version};
+pub(crate) use recover::recover_unfinished;
+pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
 use std::ffi::OsStr;
@@ -28,16 +34,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-use xxhash_rust::xxh3::xxh3_64;
-use super::error::{JournalError, WriteError};
-use super::fault::fault;
-use super::root::Root;
-use crate::encoding::TextEncoding;
-pub use commits::PendingCommit;
-pub(crate) use record::{Record, RecordError, RecordedChange, Version};
-pub(crate) use recover::recover_unfinished;
-pub use recover::{Recovered, Recovery, recover, unfinished_writes};
 pub use undo::{Direction, UndoOutcome, last_write, undo};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of writes that are kept.
 const MAX_WRITES: usize = 200;
@@ -87,12 +85,11 @@ impl From<JournalError> for WriteError {
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::Busy => Self::Busy,
-            source => Self::Journal { source },
+            source => Self::Journal(source),
         }
     }
 }
 
-/// The state of a recorded write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordState {
     Doing,
@@ -121,7 +118,6 @@ pub(crate) struct JournalEntry {
     pub(crate) state: RecordState,
 }
 
-/// The journal, locked for this process.
 #[derive(Debug)]
 pub(crate) struct LockedJournal<'a> {
     journal: &'a Journal,
@@ -216,7 +212,6 @@ impl Journal {
         folders.into_iter().filter_map(journal).collect()
     }
 
-    /// Returns whether the journal has an unfinished write.
     fn has_unfinished(&self) -> Result<bool, JournalError> {
         Ok(self.entries()?.iter().any(|entry| entry.is_unfinished()))
     }
@@ -299,7 +294,6 @@ impl LockedJournal<'_> {
         Ok(entry)
     }
 
-    /// Changes the state of a record.
     pub(crate) fn mark(&self, entry: JournalEntry, state: RecordState) -> Result<JournalEntry, JournalError> {
         let next = JournalEntry { state, ..entry };
         let rename = || {
@@ -315,12 +309,10 @@ impl LockedJournal<'_> {
         Ok(next)
     }
 
-    /// Reads a record.
     pub(crate) fn read(&self, entry: JournalEntry) -> Result<Record, RecordError> {
         self.journal.read(entry)
     }
 
-    /// Path of a record.
     pub(crate) fn path(&self, entry: JournalEntry) -> PathBuf {
         self.journal.path(entry)
     }
@@ -335,7 +327,6 @@ impl LockedJournal<'_> {
         Ok(aside)
     }
 
-    /// Deletes a record.
     pub(crate) fn forget(&self, entry: JournalEntry) {
         fs::remove_file(self.journal.commit_note(entry.number)).ok();
         fs::remove_file(self.journal.path(entry)).ok();

@@ -4,10 +4,10 @@
 //! redone from the record alone. It has a checksum. Of a damaged record only the file names are used, and only for
 //! messages.
 
-use std::io;
-use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 use crate::snapshot::ContentHash;
+use serde::{Deserialize, Serialize};
+use std::io;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// The first bytes of a record. The last byte is the version of the format.
 const MAGIC: &[u8; 8] = b"rhumbjr1";
@@ -29,7 +29,6 @@ impl Version {
     }
 }
 
-/// The change of one file by a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordedChange {
     /// Path relative to the root, with `/` and without symbolic links.
@@ -42,7 +41,6 @@ pub(crate) struct RecordedChange {
     pub(crate) after: Option<Version>,
 }
 
-/// One write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     /// Commit message, if a commit is to follow.
@@ -86,7 +84,6 @@ struct VersionHeader {
     hash: String,
 }
 
-/// Encodes the record of a write.
 pub(crate) fn encode(message: Option<&str>, folders: &[String], files: &[&RecordedChange]) -> Vec<u8> {
     let version = |version: &Option<Version>| {
         version.as_ref().map(|version| VersionHeader {

@@ -8,19 +8,18 @@
 //!
 //! If a file cannot be read, nothing of its write is touched. The record stays for the next attempt.
 
+use super::{
+    JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState, RecordedChange,
+    Version,
+};
+use crate::fault::fault;
+use crate::resolve::ResolvedPath;
+use crate::snapshot::read_bytes;
+use crate::write::{Planned, apply, mode, resolve_target};
+use crate::{Journal, Root, WriteError};
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use super::{
-    Journal, JournalEntry, JournalError, LockedJournal, RECOVERY_LOCK_TIMEOUT, Record, RecordError, RecordState,
-    RecordedChange, Version,
-};
-use crate::error::WriteError;
-use crate::fault::fault;
-use crate::resolve::ResolvedPath;
-use crate::root::Root;
-use crate::snapshot::read_bytes;
-use crate::write::{Planned, apply, mode, resolve_target};
 
 /// The recovery of one interrupted write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +59,6 @@ pub enum Recovery {
     OtherVersion(PathBuf),
 }
 
-/// The state of a file compared with its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileState {
     Before,
@@ -70,7 +68,6 @@ enum FileState {
     Foreign,
 }
 
-/// A file of a record with its present state.
 struct RecordedFile<'a> {
     change: &'a RecordedChange,
     resolved: Option<ResolvedPath>,
@@ -163,7 +160,6 @@ impl Recovered {
     }
 }
 
-/// Recovers every unfinished write.
 pub(crate) fn recover_unfinished(root: &Root, locked: &LockedJournal<'_>) -> Vec<Recovered> {
     let entries = match locked.entries() {
         Ok(entries) => entries,
@@ -279,7 +275,7 @@ pub(crate) fn resolve_recorded(root: &Root, path: &str) -> Result<Option<Resolve
     fault().map_err(|error| WriteError::from_io(path, "look at", 0, error))?;
     match resolve_target(root, path) {
         Ok(resolved) => Ok(Some(resolved)),
-        Err(WriteError::NotAFile { .. } | WriteError::Outside { .. }) => Ok(None),
+        Err(WriteError::NotAFile(_) | WriteError::Outside { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }

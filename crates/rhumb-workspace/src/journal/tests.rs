@@ -1,11 +1,11 @@
 //! Tests of the journal: after a crash at any step all files are old or all are new, and writes can be undone.
 
-use std::collections::BTreeMap;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::process::{Command, Stdio};
 use super::*;
 use crate::fault::{FAULT_AFTER, Fault, IN_PLACE};
 use crate::{FileWrite, Written, write};
+use std::collections::BTreeMap;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::{Command, Stdio};
 
 /// A root with a journal next to it.
 struct World {
@@ -189,7 +189,7 @@ fn changed_files_are_reported_and_nothing_is_undone() {
     fs::write(world.path("a"), "mine").unwrap();
     fs::remove_file(world.path("c")).unwrap();
     let error = world.undo().unwrap_err();
-    assert!(matches!(&error, WriteError::ChangedSince { paths } if paths == &["a", "c"]), "{error}");
+    assert!(matches!(&error, WriteError::ChangedSince(paths) if paths == &["a", "c"]), "{error}");
     assert_eq!((world.text("a"), world.text("b")), ("mine".into(), "2".into()));
     fs::write(world.path("a"), "2").unwrap();
     fs::write(world.path("c"), "2").unwrap();
@@ -241,7 +241,7 @@ fn nothing_is_written_if_the_journal_cannot_record_it() {
     fs::write(world.dir.path().join("state"), "a file").unwrap();
     let set = [change("a", Some("1"), Some("2"))];
     let refused =
-        |result| matches!(result, Err(WriteError::NotRecorded { source }) if source.to_string().contains("state"));
+        |result| matches!(result, Err(WriteError::NotRecorded(source)) if source.to_string().contains("state"));
     assert!(refused(world.write(&set).map(drop)));
     assert!(refused(crate::check_write(&world.root, Some(&world.journal), &set)));
     assert_eq!(world.text("a"), "1");
@@ -384,11 +384,11 @@ fn a_damaged_record_does_not_block_the_undo_of_earlier_writes() {
     let path = world.journal.path(world.journal.entries().unwrap()[1]);
     damage(&path, fs::metadata(&path).unwrap().len() as usize - 1, b'x');
     let error = world.undo().unwrap_err();
-    assert!(matches!(&error, WriteError::DamagedRecord { kept } if kept.exists()), "{error}");
+    assert!(matches!(&error, WriteError::DamagedRecord(kept) if kept.exists()), "{error}");
     assert_eq!((world.text("a"), world.text("b")), ("2".into(), "b".into()));
     assert_eq!(world.undo().unwrap(), ["a"]);
     damage(&world.journal.path(world.journal.entries().unwrap()[0]), 7, b'2');
-    assert!(matches!(world.redo(), Err(WriteError::NewerRecord { record }) if record.exists()));
+    assert!(matches!(world.redo(), Err(WriteError::NewerRecord(record)) if record.exists()));
 }
 
 /// A write of two files that was killed after the first rename.

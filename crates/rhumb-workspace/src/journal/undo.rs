@@ -1,14 +1,10 @@
 //! Undo and redo of the last write. Files are changed only if they still have the content of that write.
 
 use super::recover::{remove_folders, resolve_recorded};
-use super::{
-    Journal, JournalEntry, LockedJournal, Record, RecordError, RecordState, RecordedChange, Recovered,
-    recover_unfinished,
-};
-use crate::error::{JournalError, WriteError};
-use crate::root::Root;
-use crate::snapshot::{ContentHash, read_bytes};
+use super::{JournalEntry, LockedJournal, Record, RecordError, RecordState, RecordedChange, recover_unfinished};
+use crate::snapshot::read_bytes;
 use crate::write::{Planned, apply, may_replace, mode};
+use crate::{ContentHash, Journal, JournalError, Recovered, Root, WriteError};
 
 /// Undo or redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,11 +68,11 @@ fn unreadable_record(locked: &LockedJournal<'_>, entry: JournalEntry, why: Recor
     let record = locked.path(entry);
     match why {
         RecordError::Damaged { .. } => match locked.set_aside(entry) {
-            Ok(kept) => WriteError::DamagedRecord { kept },
+            Ok(kept) => WriteError::DamagedRecord(kept),
             Err(error) => error.into(),
         },
-        RecordError::OtherVersion => WriteError::NewerRecord { record },
-        RecordError::Unreadable(source) => WriteError::Journal { source: JournalError::Io { path: record, source } },
+        RecordError::OtherVersion => WriteError::NewerRecord(record),
+        RecordError::Unreadable(source) => WriteError::Journal(JournalError::Io { path: record, source }),
     }
 }
 
@@ -152,7 +148,7 @@ fn plan(root: &Root, record: &Record, direction: Direction) -> Result<Vec<Planne
             None => changed.push(path),
         }
     }
-    if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince { paths: changed }) }
+    if changed.is_empty() { Ok(planned) } else { Err(WriteError::ChangedSince(changed)) }
 }
 
 /// Returns `None` if the file no longer has the recorded content.

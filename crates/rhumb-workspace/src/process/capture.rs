@@ -1,13 +1,13 @@
 //! Captures the output of a command: the beginning and the end in memory, everything in a file (up to a limit), and
 //! new output for a live display. Known secrets are masked.
 
-use std::fs::File;
-use std::io::Write as _;
-use std::path::PathBuf;
 use super::terminal::MAX_SEQUENCE_CHARS;
 use super::{OpenLogFile, TerminalDecoder};
 use std::borrow::Cow;
 use std::fmt;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
 
 /// Maximum number of bytes of an output that are written to a file. Of the rest only the end is kept, in memory.
 pub const MAX_KEPT_BYTES: u64 = 32 * 1024 * 1024;
@@ -45,7 +45,6 @@ pub struct Output {
     pub not_kept: Option<String>,
 }
 
-/// Captures one output.
 pub(crate) struct Capture<'k> {
     plain: TerminalDecoder,
     masks: &'k SecretMask,
@@ -162,7 +161,6 @@ impl<'k> Capture<'k> {
         }
     }
 
-    /// Returns the captured output.
     pub(crate) fn finish(mut self) -> Output {
         let mut rest = String::new();
         self.plain.finish(&mut rest);

@@ -1,10 +1,10 @@
 //! Command lines and their environment variables.
 
+use super::{ProcessError, group};
+use rhumb_text::secrets::secrets;
 use std::borrow::Cow;
 use std::path::Path;
 use std::process::Command;
-use super::{ProcessError, group};
-use rhumb_text::secrets::secrets;
 
 /// A command, with or without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,6 @@ impl CommandLine {
         }
     }
 
-    /// The program that is started.
     pub(crate) fn program(&self) -> &str {
         match self {
             Self::Shell(_) => SHELL.0,

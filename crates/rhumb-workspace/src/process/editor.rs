@@ -44,11 +44,8 @@ pub enum EditorError {
         source: io::Error,
     },
     /// There is no such program.
-    #[error("The editor {editor} was not found.")]
-    NotFound {
-        /// The editor's command line.
-        editor: String,
-    },
+    #[error("The editor {0} was not found.")]
+    NotFound(String),
     /// The editor failed, so its text is not used.
     #[error("The editor {editor} failed ({status}), so the text is as it was.")]
     Failed {
@@ -66,11 +63,8 @@ pub enum EditorError {
         source: io::Error,
     },
     /// The edited file is not UTF-8.
-    #[error("The text from {editor} is not UTF-8.")]
-    NotUtf8 {
-        /// The editor's command line.
-        editor: String,
-    },
+    #[error("The text from {0} is not UTF-8.")]
+    NotUtf8(String),
 }
 
 /// A file that is open in the editor.
@@ -129,7 +123,7 @@ impl EditorSession {
             Err(source) => return Err(EditorError::Start { editor, source }),
         };
         if status.code() == Some(COMMAND_NOT_FOUND) {
-            return Err(EditorError::NotFound { editor });
+            return Err(EditorError::NotFound(editor));
         }
         if !status.success() {
             return Err(EditorError::Failed { editor, status });
@@ -138,7 +132,7 @@ impl EditorSession {
         let bytes = fs::read(&self.file);
         drop(folder);
         match bytes {
-            Ok(bytes) => String::from_utf8(bytes).map_err(|_| EditorError::NotUtf8 { editor }),
+            Ok(bytes) => String::from_utf8(bytes).map_err(|_| EditorError::NotUtf8(editor)),
             Err(source) => Err(EditorError::Read { editor, source }),
         }
     }

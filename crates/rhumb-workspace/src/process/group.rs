@@ -28,7 +28,6 @@ mod unix {
 
     use super::{Child, Command, Leader};
 
-    /// Puts the command into a new process group.
     pub(crate) fn own_group(command: &mut Command) {
         command.process_group(0);
     }
@@ -65,7 +64,6 @@ mod unix {
         }
     }
 
-    /// Kills the group.
     pub(crate) fn kill(child: &Child) {
         if let Some(pid) = pid(child) {
             let _ = kill_process_group(pid, Signal::KILL).or_else(|_| kill_process(pid, Signal::KILL));

@@ -37,11 +37,8 @@ pub enum ProcessError {
     #[error("the command is empty")]
     Empty,
     /// The working directory does not exist.
-    #[error("the folder {} is not there any more", .folder.display())]
-    NoFolder {
-        /// The working directory of the request.
-        folder: PathBuf,
-    },
+    #[error("the folder {} is not there any more", .0.display())]
+    NoFolder(PathBuf),
     /// The program could not be started.
     #[error("{program} cannot be started: {source}")]
     Start {
@@ -65,9 +62,7 @@ impl ProcessError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Empty => "Name a command to run.",
-            Self::NoFolder { .. } => {
-                "Restore the folder, or quit and start rhumb in the folder where the files are now."
-            }
+            Self::NoFolder(_) => "Restore the folder, or quit and start rhumb in the folder where the files are now.",
             Self::Start { .. } => "Check that the program is installed and that PATH includes its folder.",
             Self::Wait { .. } => "Run the command in a terminal.",
         }

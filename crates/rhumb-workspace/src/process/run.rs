@@ -143,7 +143,7 @@ fn start(request: &RunRequest<'_>) -> Result<(Child, io::PipeReader), ProcessErr
     let child = command.spawn().map_err(|error| {
         // The operating system reports a missing program and a missing folder with the same error.
         let gone = error.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
-        if gone { ProcessError::NoFolder { folder: request.folder.to_owned() } } else { failed(error) }
+        if gone { ProcessError::NoFolder(request.folder.to_owned()) } else { failed(error) }
     })?;
     Ok((child, reader))
 }
@@ -171,7 +171,6 @@ fn pass_on(mut pipe: impl Read, sender: &SyncSender<Vec<u8>>) {
     }
 }
 
-/// A running command.
 struct Running<'k> {
     child: Child,
     chunks: Receiver<Vec<u8>>,

@@ -1,9 +1,9 @@
 //! Tests of commands, well-behaved ones and others.
 
+use super::*;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use super::*;
 
 /// Runs a shell command in `folder`, where long outputs are written too.
 fn run_in(
@@ -196,6 +196,6 @@ fn a_missing_folder_is_distinguished_from_a_missing_program() {
         let order =
             RunRequest { line: &line, folder: &gone, time_limit: None, environment: &environment, masks: &masks };
         let error = run(&order, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {}).unwrap_err();
-        assert!(matches!(&error, ProcessError::NoFolder { folder } if *folder == gone), "{error}");
+        assert!(matches!(&error, ProcessError::NoFolder(folder) if *folder == gone), "{error}");
     }
 }

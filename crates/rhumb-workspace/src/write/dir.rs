@@ -4,13 +4,13 @@
 //! [`Dir`] is opened one component at a time from the root without following links, and all operations are relative
 //! to the open folder.
 
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
-use rustix::io::Errno;
 
 /// An open folder inside the root.
 #[derive(Debug)]
@@ -31,13 +31,11 @@ impl Dir {
         names.iter().try_fold(Self { handle }, |folder, name| folder.enter(name))
     }
 
-    /// Opens a folder in this one.
     pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self { handle: openat(&self.handle, name, flags, Mode::empty())?.into() })
     }
 
-    /// Creates a folder in this one.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.handle, name, Mode::from_raw_mode(0o777))?)
     }
@@ -53,19 +51,16 @@ impl Dir {
         self.open_file(name, OFlags::WRONLY)
     }
 
-    /// Opens a file for reading.
     pub(crate) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
         self.open_file(name, OFlags::RDONLY)
     }
 
-    /// Reads a file.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.open_for_reading(name)?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Returns whether no entry has this name.
     pub(crate) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.kind(name)?.is_none())
     }
@@ -111,12 +106,10 @@ impl Dir {
         if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 
-    /// Deletes a file.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
     }
 
-    /// Deletes an empty folder in this one.
     pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.handle, name, AtFlags::REMOVEDIR)?)
     }

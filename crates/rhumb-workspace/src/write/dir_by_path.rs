@@ -23,12 +23,10 @@ impl Dir {
         if is_inside { Ok(Self { path: path.to_owned() }) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// Opens a folder in this one.
     pub(crate) fn enter(&self, name: &OsStr) -> io::Result<Self> {
         Self::open(&self.path.join(name), &self.path)
     }
 
-    /// Creates a folder in this one.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.path.join(name))
     }
@@ -43,17 +41,14 @@ impl Dir {
         OpenOptions::new().write(true).open(self.path.join(name))
     }
 
-    /// Opens a file for reading.
     pub(crate) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
         File::open(self.path.join(name))
     }
 
-    /// Reads a file.
     pub(crate) fn read(&self, name: &OsStr) -> io::Result<Vec<u8>> {
         fs::read(self.path.join(name))
     }
 
-    /// Returns whether no entry has this name.
     pub(crate) fn is_free(&self, name: &OsStr) -> io::Result<bool> {
         Ok(self.look(name)?.is_none())
     }
@@ -89,12 +84,10 @@ impl Dir {
         if self.is_free(to)? { self.replace(from, to) } else { Err(io::ErrorKind::AlreadyExists.into()) }
     }
 
-    /// Deletes a file.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
     }
 
-    /// Deletes an empty folder in this one.
     pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
         fs::remove_dir(self.path.join(name))
     }

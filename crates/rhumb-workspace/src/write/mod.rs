@@ -14,22 +14,18 @@ mod dir;
 mod plan;
 mod steps;
 
+use super::journal::{JournalEntry, LockedJournal, RecordState, RecordedChange, recover_unfinished, sync_folder};
+use super::snapshot::read_bytes;
+use crate::resolve::relative;
+use crate::{ContentHash, Journal, JournalError, Recovered, Recovery, Root, WriteError};
+use plan::plan;
+pub(crate) use plan::{Planned, may_replace, mode, resolve_target};
+pub use plan::{editor_trace, has_hard_links, may_write};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use super::error::{JournalError, WriteError};
-use super::journal::{
-    Journal, JournalEntry, LockedJournal, RecordState, RecordedChange, Recovered, Recovery, recover_unfinished,
-    sync_folder,
-};
-use super::root::Root;
-use super::snapshot::{ContentHash, read_bytes};
-use crate::resolve::relative;
-use plan::plan;
-pub(crate) use plan::{Planned, may_replace, mode, resolve_target};
-pub use plan::{editor_trace, has_hard_links, may_write};
 use steps::{Progress, RollbackFailures, is_hard_linked};
 
 /// Prefix of the names of temporary files.
@@ -147,7 +143,7 @@ pub fn write(
 fn not_recorded(error: JournalError) -> WriteError {
     match error {
         JournalError::Busy => WriteError::Busy,
-        source => WriteError::NotRecorded { source },
+        source => WriteError::NotRecorded(source),
     }
 }
 
@@ -175,7 +171,7 @@ fn is_finished(file: &Planned, recovered: &[Recovered]) -> Result<(), WriteError
         }
         // The record cannot be read, so it may contain any file.
         if earlier.paths.is_empty() {
-            return Err(WriteError::NotRecorded { source: JournalError::Unrecovered(reason) });
+            return Err(WriteError::NotRecorded(JournalError::Unrecovered(reason)));
         }
     }
     Ok(())
@@ -246,7 +242,7 @@ fn read_back(file: &Planned) -> Result<(), WriteError> {
         Ok(bytes) if bytes.as_deref() == file.after() => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && file.after().is_none() => Ok(()),
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(WriteError::NotReadBack { path, source }),
-        _ => Err(WriteError::ReadBack { path }),
+        _ => Err(WriteError::ReadBack(path)),
     }
 }
 

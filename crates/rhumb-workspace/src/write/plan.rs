@@ -1,13 +1,12 @@
 //! Checks before the first byte is written: whether every file is as the user reviewed it, and whether it may be
 //! written.
 
-use super::{FileWrite, TEMP_PREFIX, TEMP_SUFFIX};
-use crate::encoding::{TextEncoding, UnmappableChar};
-use crate::error::WriteError;
+use super::{TEMP_PREFIX, TEMP_SUFFIX};
+use crate::encoding::UnmappableChar;
 use crate::journal::{RecordedChange, Version};
 use crate::resolve::{ResolveError, ResolvedPath, relative, resolve};
-use crate::root::Root;
 use crate::snapshot::read_bytes;
+use crate::{FileWrite, Root, TextEncoding, WriteError};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -17,14 +16,12 @@ use std::time::SystemTime;
 /// A file that passed the checks.
 #[derive(Debug)]
 pub(crate) struct Planned {
-    /// The path as requested.
     pub(crate) path: String,
     pub(crate) change: RecordedChange,
     /// Absolute path without symbolic links.
     pub(crate) target: PathBuf,
     /// The deepest folder above the target that exists.
     pub(crate) existing_ancestor: PathBuf,
-    /// Metadata of the existing file.
     pub(crate) meta: Option<fs::Metadata>,
 }
 
@@ -40,17 +37,14 @@ impl Planned {
         }
     }
 
-    /// Name of the file in its folder.
     pub(crate) fn name(&self) -> &OsStr {
         self.target.file_name().unwrap_or_default()
     }
 
-    /// The present content.
     pub(crate) fn before(&self) -> Option<&[u8]> {
         self.change.before.as_ref().map(|version| version.bytes.as_slice())
     }
 
-    /// The new content.
     pub(crate) fn after(&self) -> Option<&[u8]> {
         self.change.after.as_ref().map(|version| version.bytes.as_slice())
     }
@@ -60,7 +54,6 @@ impl Planned {
         self.before() == self.after()
     }
 
-    /// Size of the new content in bytes.
     pub(crate) fn new_bytes(&self) -> u64 {
         self.after().map_or(0, |bytes| bytes.len() as u64)
     }
@@ -74,7 +67,7 @@ pub(crate) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, Wr
     for (file, temp) in writes.iter().zip(temp_names()) {
         let (one, encoding) = plan_one(root, file, temp)?;
         if !targets.insert(one.target.clone()) {
-            return Err(WriteError::Twice { path: file.path.clone() });
+            return Err(WriteError::Twice(file.path.clone()));
         }
         planned.push(one);
         encodings.push(encoding);
@@ -82,7 +75,7 @@ pub(crate) fn plan(root: &Root, writes: &[FileWrite]) -> Result<Vec<Planned>, Wr
     // A file cannot be a folder of another file in the same set.
     let below = |one: &Planned| one.target.ancestors().skip(1).any(|above| targets.contains(above));
     if let Some(one) = planned.iter().find(|one| below(one)) {
-        return Err(WriteError::NotAFile { path: one.path.clone() });
+        return Err(WriteError::NotAFile(one.path.clone()));
     }
     for (at, file) in writes.iter().enumerate() {
         let after = after(file, at, &planned, &encodings)?;
@@ -117,11 +110,10 @@ fn plan_one(root: &Root, file: &FileWrite, temp: String) -> Result<(Planned, Tex
     Ok((Planned::new(path, resolved, change), encoding.unwrap_or_default()))
 }
 
-/// Resolves a path.
 pub(crate) fn resolve_target(root: &Root, path: &str) -> Result<ResolvedPath, WriteError> {
     resolve(root, path).map_err(|refusal| match refusal {
         ResolveError::Outside(reason) => WriteError::Outside { path: path.to_owned(), reason },
-        ResolveError::NotAFolder => WriteError::NotAFile { path: path.to_owned() },
+        ResolveError::NotAFolder => WriteError::NotAFile(path.to_owned()),
         ResolveError::Io(source) => WriteError::from_io(path, "look at", 0, source),
     })
 }
@@ -132,7 +124,7 @@ fn before(file: &FileWrite, resolved: &ResolvedPath) -> Result<Option<(Version, 
     match (&resolved.found, &file.expected) {
         (None, None) => Ok(None),
         (None, Some(_)) => Err(WriteError::Stale { path, change: "it is gone" }),
-        (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile { path }),
+        (Some(meta), _) if !meta.is_file() => Err(WriteError::NotAFile(path)),
         (Some(_), None) => Err(WriteError::Stale { path, change: "a file of this name has appeared" }),
         (Some(meta), Some(expected)) => {
             let bytes =
@@ -154,7 +146,7 @@ fn before(file: &FileWrite, resolved: &ResolvedPath) -> Result<Option<(Version, 
 pub(crate) fn may_replace(path: &str, resolved: &ResolvedPath, meta: &fs::Metadata) -> Result<(), WriteError> {
     let opened = OpenOptions::new().write(true).open(&resolved.target);
     opened.map(drop).map_err(|error| match WriteError::from_io(path, "write", 0, error) {
-        WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly { path },
+        WriteError::Denied { path, .. } if meta.permissions().readonly() => WriteError::ReadOnly(path),
         error => error,
     })
 }

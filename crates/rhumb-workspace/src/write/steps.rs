@@ -10,7 +10,6 @@ use std::fs::{File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Progress of the write of a set.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     root: &'a Path,
@@ -38,7 +37,6 @@ enum Staged {
     Beside,
     /// The target is rewritten in place.
     InPlace,
-    /// The target is deleted.
     Delete,
     /// There is nothing to do.
     Done,
@@ -72,9 +70,7 @@ impl<'a> Progress<'a> {
 
     /// Replaces a file. Its old content is compared once more, as late as possible.
     pub(crate) fn commit_file(&mut self, index: usize, file: &Planned) -> Result<(), WriteError> {
-        let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else {
-            return Ok(());
-        };
+        let Some(&staged) = self.staged.get(index).filter(|staged| **staged != Staged::Done) else { return Ok(()) };
         let stale = |change| WriteError::Stale { path: file.path.clone(), change };
         let folder = fault().and_then(|()| Dir::above(&file.target, self.root)).map_err(|error| {
             // Only these errors mean that someone changed the folder.
@@ -262,9 +258,7 @@ fn restore(root: &Path, file: &Planned, in_place: bool) -> io::Result<()> {
     if !is_rewrite && !folder.holds(name, file.after())? {
         return Err(io::Error::other("another program wrote it meanwhile"));
     }
-    let Some(before) = &file.change.before else {
-        return folder.remove(name);
-    };
+    let Some(before) = &file.change.before else { return folder.remove(name) };
     match beside(&folder, file, before)? {
         Staged::Beside => move_into_place(&folder, file, file.change.after.is_some()),
         _ => rewrite(&folder, name, &before.bytes),
@@ -308,7 +302,6 @@ fn copy_metadata(_new: &File, _old: Option<&File>, _meta: &Metadata) -> io::Resu
     Ok(true)
 }
 
-/// Sets the permission bits of a file.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: Option<u32>) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,9 +1,9 @@
 //! The format of litellm's price list: an object with one entry per model name.
 
-use serde_json::{Map, Value};
 use super::{day, is_true, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
 use crate::models::name::{ProviderInfo, is_listed};
+use serde_json::{Map, Value};
 
 /// Fields that show that thinking can be set by a level.
 const EFFORTS: [&str; 5] = [

@@ -5,10 +5,10 @@ mod litellm;
 mod models_dev;
 mod openrouter;
 
-use std::fmt::Write as _;
-use serde_json::Value;
 use super::cost::{LongPrices, Prices};
 use super::name::ModelName;
+use serde_json::Value;
+use std::fmt::Write as _;
 
 /// First column of a stored list. Another value means another format.
 const HEADER: &str = "# rhumb-models-1";
@@ -318,10 +318,7 @@ pub fn parse(text: &str, date: &str, source: &str) -> Result<ModelList, ListErro
     }
     let list: Value = serde_json::from_str(text).map_err(|error| ListError::NotJson(error.to_string()))?;
     let (kind, models) = models(&list).ok_or(ListError::UnknownFormat)?;
-    if models.is_empty() {
-        return Err(ListError::Empty);
-    }
-    Ok(ModelList::new(kind, date, source, models))
+    if models.is_empty() { Err(ListError::Empty) } else { Ok(ModelList::new(kind, date, source, models)) }
 }
 
 fn models(list: &Value) -> Option<(ListKind, Vec<Listing>)> {

@@ -1,9 +1,9 @@
 //! The format of `models.dev`: providers by name, each with its models. Prices are in US dollars per million tokens.
 
-use serde_json::{Map, Value};
 use super::{is_true, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
 use crate::models::name::{ProviderInfo, is_listed};
+use serde_json::{Map, Value};
 
 /// Token count above which the prices of `context_over_200k` apply.
 const LONG_CONTEXT_TOKENS: u64 = 200_000;

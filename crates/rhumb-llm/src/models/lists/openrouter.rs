@@ -1,8 +1,8 @@
 //! The format of `openrouter.ai`: `{"data": […]}`. Prices are strings in US dollars per token.
 
-use serde_json::Value;
 use super::{day, lists_word, number, tokens};
 use crate::models::lists::{ListedCapabilities, Listing};
+use serde_json::Value;
 
 /// Returns the models with text output.
 pub(crate) fn read(data: &[Value]) -> Vec<Listing> {

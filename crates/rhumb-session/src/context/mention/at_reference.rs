@@ -1,8 +1,8 @@
 //! References with `@` in a message: a file, a folder, a symbol, the uncommitted diff, or a page.
 
-use std::ops::Range;
 use super::super::chunks::CODEBASE;
 use super::{is_end_of, prose};
+use std::ops::Range;
 
 /// Characters that may precede an `@` reference. After a letter it is an e-mail address, after a backtick a decorator.
 const BEFORE: &[char] = &['(', '[', '{', '"', '\'', '“', '‘', ',', ';', ':'];

@@ -110,7 +110,8 @@ impl<'p> PathEnds<'p> {
         let mention =
             |path: &str, by: NamedBy| Some(Mention { range: candidate.range.clone(), path: path.to_owned(), by });
         if files.contains(&name) {
-            let is_path = name.contains('/') || candidate.quoted || looks_like_file(name) || has_capital(name);
+            let is_path =
+                name.contains('/') || candidate.quoted || looks_like_file(name) || name.contains(char::is_uppercase);
             return if is_path { mention(name, NamedBy::Path) } else { None };
         }
         if !name.contains('/') && !candidate.quoted && !looks_like_file(name) {
@@ -130,7 +131,6 @@ impl<'p> PathEnds<'p> {
     }
 }
 
-/// Whether a path ends with these parts.
 fn is_end_of(name: &str, path: &str) -> bool {
     path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
@@ -142,10 +142,6 @@ fn last_part(path: &str) -> &str {
 /// Whether a word looks like a file name and not like a word of a sentence.
 fn looks_like_file(name: &str) -> bool {
     name.contains(['.', '/', '-', '_'])
-}
-
-fn has_capital(name: &str) -> bool {
-    name.contains(char::is_uppercase)
 }
 
 /// The file of a symbol that is written as code: in backticks, or followed by a parenthesis.
@@ -162,15 +158,12 @@ fn symbol(text: &str, candidate: &NameCandidate, known: &KnownFiles<'_>) -> Opti
     let is_name = name.chars().count() >= MIN_SYMBOL_CHARS
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
         && !name.starts_with(|c: char| c.is_numeric())
-        && is_distinctive(name);
+        // Several words, or the case of a type, probably refer to a definition.
+        && is_compound(name)
+        && !COMMON_TYPES.contains(&name);
     let path = is_name.then(|| (known.symbol)(name)).flatten()?;
     let start = candidate.range.start + bare.len() - name.len();
     Some(Mention { range: start..start + name.len(), path, by: NamedBy::Symbol })
-}
-
-/// Whether a name probably refers to a definition: it consists of several words or has the case of a type.
-fn is_distinctive(name: &str) -> bool {
-    is_compound(name) && !COMMON_TYPES.contains(&name)
 }
 
 /// Mentions of unquoted paths with spaces, which are searched literally.

@@ -2,19 +2,16 @@
 
 use std::ops::Range;
 
-/// Maximum length of a name in bytes.
 const MAX_NAME_BYTES: usize = 300;
 
 /// Maximum number of layers that are removed.
 const MAX_LAYERS: usize = 12;
 
-/// Characters that may precede a name.
 const OPENERS: &[char] = &[
     '"', '\'', '`', '(', '[', '{', '<', '*', '_', '~', '“', '‘', '„', '«', '‹', '@', '#', '|', '=', ':', '>', '-', '+',
     '•',
 ];
 
-/// Characters that may follow a name.
 const CLOSERS: &[char] = &[
     '"', '\'', '`', ')', ']', '}', '>', '*', '_', '~', '.', ',', ';', ':', '!', '?', '…', '”', '’', '»', '›', '|',
     '\\', '/', '。', '，', '、',
@@ -27,14 +24,12 @@ const BORDERS: &[char] = &['"', '\'', '`', '(', ')', '[', ']', '{', '}', '<', '>
 const QUOTES: [(char, char); 9] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('<', '>'), ('(', ')'), ('[', ']')];
 
-/// A word or a part of it that may be a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NameCandidate {
     /// The byte range.
     pub(super) range: Range<usize>,
     /// The name, with `/` as separator and without a leading one.
     pub(super) name: String,
-    /// Whether it is quoted.
     pub(super) quoted: bool,
     /// Whether the quotes are backticks.
     pub(super) in_code: bool,

@@ -1,5 +1,5 @@
-use proptest::prelude::*;
 use super::*;
+use proptest::prelude::*;
 
 const PATHS: [&str; 12] = [
     "Makefile",

@@ -1,9 +1,9 @@
 //! The prompts: instructions about the task and the edit format. They are files in `prompts/`, and the user can replace them.
 
+use rhumb_text::nearest;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use rhumb_text::nearest;
 
 /// A built-in prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

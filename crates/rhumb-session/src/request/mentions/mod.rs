@@ -4,14 +4,11 @@ mod offer;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
+use crate::{Effect, Entry, Failure, Level, Session, TurnStatus};
 use rhumb_syntax::SymbolKind;
 use rhumb_workspace::is_secret_name;
-use crate::context::{CODEBASE, KnownFiles, Mode, NamedBy, at_references, at_target, mentioned_paths, mentions};
-use crate::effect::{Effect, Failure};
-use crate::state::Session;
-use crate::transcript::{Entry, Level};
-use crate::turn::TurnStatus;
+use std::path::PathBuf;
 
 pub(crate) use offer::FileOffers;
 pub use offer::{FileQuestion, NamedFile, RequestedFiles};
@@ -81,7 +78,6 @@ pub struct Attachment {
 }
 
 impl Session {
-    /// Adds files that were mentioned, and reports that.
     pub(crate) fn add_mentioned(&mut self, files: &[String], read_only: bool) -> Vec<Effect> {
         let effects = self.add_files(files, read_only);
         // Before the repository is listed, the files wait. Afterwards, refused ones have been reported.
@@ -97,7 +93,6 @@ impl Session {
         effects
     }
 
-    /// Handles the response to a [`MentionEffect`].
     pub(crate) fn handle_mentions(&mut self, response: MentionResponse) -> Vec<Effect> {
         match response {
             MentionResponse::LookedUp(found) => return self.names_looked_up(found),

@@ -3,18 +3,12 @@
 //! The session offers the files of a draft while the user types it, so that they can be added before it is sent. The offer stays
 //! afterwards, and a file that is added then is part of the next request.
 
-use std::collections::BTreeSet;
-use rhumb_text::{count, rounded};
-use super::{MAX_ADDED, MentionEffect, listed};
+use super::{MAX_ADDED, listed};
 use crate::context::{Mode, prose};
-use crate::effect::Effect;
-use crate::modes::MentionPolicy;
-use crate::modes::architect::Plan;
 use crate::proposal::edit_retries::EditRetries;
-use crate::question::{Choice, Question, Subject};
-use crate::state::Session;
-use crate::transcript::Entry;
-use crate::turn::Turn;
+use crate::{Choice, Effect, Entry, MentionEffect, MentionPolicy, Plan, Question, Session, Subject, Turn};
+use rhumb_text::{count, rounded};
+use std::collections::BTreeSet;
 
 /// The maximum number of files in the title of a question. Its text lists all.
 const MAX_IN_TITLE: usize = 2;
@@ -85,15 +79,12 @@ impl FileQuestion {
 /// Files that were mentioned, and questions about them that wait for token counts.
 #[derive(Debug, Default)]
 pub(crate) struct FileOffers {
-    /// Files that the last message mentions.
     in_message: Vec<NamedFile>,
-    /// Files that the draft mentions.
     in_draft: Vec<NamedFile>,
     /// Files that the user declined. They are not offered again in this session.
     declined: BTreeSet<String>,
     /// The questions that wait for the token counts of their files, each with its number.
     counting: Vec<(u64, FileQuestion)>,
-    /// The number of the last question.
     last_number: u64,
 }
 
@@ -107,20 +98,17 @@ impl FileOffers {
         self.counting.iter().map(|(_, question)| question)
     }
 
-    /// Removes and returns the question with this number.
     pub(super) fn take_counting(&mut self, number: u64) -> Option<FileQuestion> {
         let at = self.counting.iter().position(|(other, _)| *other == number)?;
         Some(self.counting.remove(at).1)
     }
 
-    /// Withdraws the questions for which `is_obsolete` holds.
     pub(crate) fn withdraw(&mut self, is_obsolete: impl Fn(&FileQuestion) -> bool) {
         self.counting.retain(|(_, question)| !is_obsolete(question));
     }
 }
 
 impl Session {
-    /// Offers the files that the draft mentions.
     pub(crate) fn offer_drafted(&mut self) -> Vec<Effect> {
         let asks = self.modes.rules().mentions == MentionPolicy::Ask
             && !matches!(self.input_mode(), Mode::Help | Mode::Editor);
@@ -221,7 +209,6 @@ impl Session {
         });
     }
 
-    /// Handles the answer to a question about files.
     pub(crate) fn answer_files(&mut self, key: char, question: Question, files: FileQuestion) -> Vec<Effect> {
         match files {
             FileQuestion::Mentioned(files) => match key {

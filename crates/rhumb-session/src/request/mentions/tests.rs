@@ -1,9 +1,9 @@
 //! Tests of offers of mentioned files.
 
-use std::sync::Arc;
 use crate::tests::graph_of;
 use crate::*;
 use rhumb_llm::{Completion, Finish, StreamEvent};
+use std::sync::Arc;
 
 fn session() -> Session {
     let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;

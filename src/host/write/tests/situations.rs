@@ -1,11 +1,11 @@
 //! States of repositories. In each, the file is written, and it is committed or the reason against it is reported.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Runs git in a folder, without the settings of the machine.
 fn git(folder: &Path, args: &[&str]) -> String {
@@ -44,7 +44,6 @@ fn repository(place: &Path) -> PathBuf {
     top
 }
 
-/// The expected result of a write.
 enum Expect {
     /// It is committed on HEAD.
     Commit,
@@ -129,7 +128,6 @@ fn widowed(place: &Path) -> (PathBuf, &'static str) {
     at
 }
 
-/// A repository with attributes of `a`.
 fn attributed(place: &Path, attributes: &str) -> (PathBuf, &'static str) {
     let top = repository(place);
     put(&top, ".gitattributes", &format!("a {attributes}\n"));

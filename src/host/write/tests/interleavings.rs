@@ -1,15 +1,15 @@
 //! Whatever the user does between writes, undos and redos, their changes are not lost, and no commit of the app contains them.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-use git2::build::CheckoutBuilder;
-use git2::{IndexAddOption, Repository};
-use proptest::prelude::*;
 use super::*;
 use crate::config::Settings;
 use crate::host::commit::pending::CommitMessages;
+use git2::build::CheckoutBuilder;
+use git2::{IndexAddOption, Repository};
+use proptest::prelude::*;
 use rhumb_workspace::Direction;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
 const FILES: [&str; 3] = ["a", "b", "deep/c"];
 const BRANCHES: [&str; 2] = ["refs/heads/main", "refs/heads/other"];

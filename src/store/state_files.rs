@@ -1,11 +1,13 @@
-//! The layout state, stored between runs: positions of borders, and the chosen layout.
+//! Small files that are stored between runs: the layout state (positions of borders, and the chosen layout), calibrations of token
+//! counts by provider, and the model lists that the user fetched.
 
+use super::{StoreError, read_small_file, replace_file};
+use rhumb_llm::models::{ListKind, ModelList};
+use rhumb_tokens::Calibration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use super::{read_small_file, replace_file};
 
-/// Maximum size of the file in bytes.
-const MAX_BYTES: u64 = 64 * 1024;
+const MAX_LAYOUT_BYTES: u64 = 64 * 1024;
 
 /// The table of the layout. All other tables are borders.
 const LAYOUT: &str = "layout";
@@ -42,7 +44,7 @@ impl LayoutFile {
 
     /// The stored state; the default if the file is missing or damaged.
     pub fn read(&self) -> SavedLayout {
-        let text = read_small_file(&self.path, MAX_BYTES).unwrap_or_default();
+        let text = read_small_file(&self.path, MAX_LAYOUT_BYTES).unwrap_or_default();
         let table: toml::Table = toml::from_str(&text).unwrap_or_default();
         let share =
             |value: &toml::Value| value.as_integer().and_then(|share| u16::try_from(share.clamp(0, 1_000)).ok());
@@ -71,6 +73,63 @@ impl LayoutFile {
     }
 }
 
+const MAX_CALIBRATION_BYTES: u64 = 1024 * 1024;
+
+/// The file in the state folder.
+#[derive(Debug, Clone)]
+pub struct CalibrationFile {
+    path: PathBuf,
+}
+
+impl CalibrationFile {
+    /// The file in the folder `state`.
+    pub fn new(state: &Path) -> Self {
+        Self { path: state.join("token-calibration.json") }
+    }
+
+    /// The stored calibrations; none if the file is missing or damaged.
+    pub fn read(&self) -> Calibration {
+        let text = read_small_file(&self.path, MAX_CALIBRATION_BYTES);
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// Replaces the stored calibrations.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn write(&self, calibration: &Calibration) -> std::io::Result<()> {
+        replace_file(&self.path, &serde_json::to_string(calibration).map_err(std::io::Error::other)?)
+    }
+}
+
+const MAX_LIST_BYTES: u64 = 16 * 1024 * 1024;
+
+fn path(cache: &Path, kind: ListKind) -> PathBuf {
+    cache.join("models").join(format!("{}.tsv", kind.name()))
+}
+
+/// The lists in the cache folder. A damaged one counts as missing.
+pub fn model_lists(cache: &Path) -> Vec<ModelList> {
+    ListKind::ALL
+        .into_iter()
+        .filter_map(|kind| read(&path(cache, kind)))
+        .filter(|list| !list.models.is_empty())
+        .collect()
+}
+
+fn read(path: &Path) -> Option<ModelList> {
+    ModelList::decode(&read_small_file(path, MAX_LIST_BYTES)?)
+}
+
+/// Stores a list in the cache folder and replaces an older one of its kind.
+///
+/// # Errors
+/// The folder or the file cannot be written. The older list is kept then.
+pub fn save_model_list(cache: &Path, list: &ModelList) -> Result<(), StoreError> {
+    let path = path(cache, list.kind);
+    replace_file(&path, &list.encode()).map_err(|source| StoreError::Write { path, source })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +150,22 @@ mod tests {
         assert_eq!(clamped.layout, None);
         std::fs::write(&file.path, "columns-chat = ").unwrap();
         assert_eq!(file.read(), SavedLayout::default());
+    }
+}
+
+#[cfg(test)]
+mod model_lists_tests {
+    use super::*;
+
+    #[test]
+    fn saved_lists_are_read_back_and_damaged_ones_are_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"data": [{"id": "maker/model", "context_length": 1000}]}"#;
+        let list = rhumb_llm::models::parse_list(text, "2026-11-20", "somewhere").unwrap();
+        assert_eq!(model_lists(folder.path()), []);
+        save_model_list(folder.path(), &list).unwrap();
+        assert_eq!(model_lists(folder.path()), [list]);
+        std::fs::write(path(folder.path(), ListKind::OpenRouter), "half a li").unwrap();
+        assert_eq!(model_lists(folder.path()), []);
     }
 }
