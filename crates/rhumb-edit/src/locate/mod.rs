@@ -5,9 +5,10 @@
 //! the alignment into deleted and inserted lines.
 //!
 //! "Benchmark" in this module is `rhumb-bench edits --cases 3000` on scrapy, helix, vite, gin and gson: 11,998 replies
-//! in four edit formats with seed 1, and 35,996 with the seeds 1 to 3 ("three seeds"). A figure compares it with one
-//! value changed or one check left out. When values were changed, replies that took more than 20 ms were left out. A
-//! check without which no reply changes has a test instead, which its comment names.
+//! in four edit formats with seed 1, and 35,996 with the seeds 1 to 3 ("three seeds"). A figure states what differs
+//! when one value is changed or one check is left out. Most were measured before the constants that changed no reply
+//! were removed. When values were changed, replies that took more than 20 ms were left out. A check without which no
+//! reply changes has a test instead, which its comment names.
 
 pub(crate) mod align;
 pub(crate) mod line_diff;
@@ -29,11 +30,12 @@ use align::{Alignment, QuoteKind, QuoteLine};
 use normalize::{LineClass, normalize};
 use placement::{Located, MatchedLine, build};
 
-/// Minimum number of letters and digits of a line in which a typo is accepted without an exact line. Benchmark: with 24 instead, 3 more
-/// replies are refused. A smaller number changes no reply; see `code_of_the_same_kind_is_not_what_was_quoted`.
+/// Minimum number of letters and digits of a line in which a typo does not count as a difference. Benchmark: with 24
+/// instead, 3 more replies are refused. A smaller number changes no reply; see
+/// `code_of_the_same_kind_is_not_what_was_quoted`.
 const MIN_TYPO_LETTERS: usize = 12;
-/// An alignment cheaper than this is exact: any difference costs more. Benchmark: with 0.2 instead, 2 replies are
-/// applied wrongly.
+/// An alignment cheaper than this is exact: any difference costs at least [`align::NORMALIZED_COST`]. The value only
+/// allows for rounding.
 const MAX_EXACT_COST: f32 = 0.04;
 /// Minimum number of lines of code between two neighbouring lines of the quote that makes them two locations.
 /// Benchmark: with 2 instead, 63 more replies are refused; with 3, none.
@@ -268,8 +270,8 @@ const MIN_LISTED_SIMILARITY: f32 = 0.3;
 const MAX_LISTED_CANDIDATES: usize = 3;
 
 /// Whether more lines are similar than exact: the location has similar code, but not the quoted code. A typo in a
-/// long line does not count; short lines are similar by chance. Benchmark: without this check, 5 replies are applied
-/// wrongly (three seeds).
+/// long line does not count; short lines are similar by chance. Benchmark: without this check, 1 reply is applied
+/// wrongly.
 fn is_mostly_similar(view: &View<'_>, quote: &[QuoteLine<'_>], alignment: &Alignment) -> bool {
     let (mut similar, mut true_ones) = (0usize, 0usize);
     for (line, at) in quote.iter().zip(&alignment.map) {
