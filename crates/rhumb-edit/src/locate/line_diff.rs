@@ -4,7 +4,8 @@ use similar::{Algorithm, DiffTag};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Maximum number of steps of a comparison. Above it, only the common head and tail are found.
+/// Maximum number of steps of a comparison. Above it, only the common head and tail are found. Bounds the time to
+/// about a second.
 const MAX_STEPS: usize = 100_000_000;
 
 /// A step from the old lines to the new ones.

@@ -14,19 +14,21 @@ use super::similarity::{self, Probe};
 use crate::outcome::Excerpt;
 
 /// Number of lines, in addition to half of the quote, that are compared before and after the line where the quote
-/// may begin.
+/// may begin. The reviewer sees the range before it is used, and can change it.
 const EXTRA_CONTEXT_LINES: usize = 3;
 
-/// Minimum similarity (0 to 1) of two lines that may be versions of each other.
+/// Minimum similarity (0 to 1) of two lines that may be versions of each other. The most similar line wins, so that
+/// the value only decides whether any line is suggested.
 const MIN_SIMILARITY: f32 = 0.6;
 
-/// Maximum number of lines of a quote that are searched for, and of a file that is searched.
+/// Maximum number of lines of a quote that are searched for, and of a file that is searched. They bound the time of
+/// [`similar_line`] to 400,000 comparisons.
 const MAX_PROBES: usize = 20;
 const MAX_FILE_LINES: usize = 20_000;
 
-/// Number of lines that an excerpt has before and after the quoted lines.
+/// Number of lines that an excerpt has before and after the quoted lines, as many as in a unified diff.
 const EXCERPT_CONTEXT: usize = 3;
-/// Maximum number of quoted lines in an excerpt.
+/// Maximum number of quoted lines in an excerpt. Bounds the size of the message to the model.
 const MAX_EXCERPT_LINES: usize = 40;
 
 /// The line of `text` (1-based) at which a window as long as `quote` shares most lines with it. `None` if they

@@ -73,7 +73,7 @@ fn keys_with_equal_masks_are_not_confused() {
     assert_eq!(proposed(&beside, &[("src/a.py", &text)]).files.len(), 1, "the rest of the file can be changed");
 }
 
-fn after(reply: &str, text: &str) -> Result<String, String> {
+fn after_in(reply: &str, text: &str) -> Result<String, String> {
     let proposal = proposed(reply, &[("src/a.py", text)]);
     match proposal.files.first() {
         Some(changed) => Ok(changed.proposed.as_deref().unwrap_or_default().to_owned()),
@@ -94,10 +94,10 @@ fn replacement_characters_are_not_written_in_any_format() {
         format!("```diff\n--- a/src/a.py\n+++ b/src/a.py\n@@ @@\n-{old}+{lost}```\n"),
         format!("*** Begin Patch\n*** Update File: src/a.py\n@@\n-{old}+{lost}*** End Patch\n"),
     ] {
-        let reason = after(&reply, text).unwrap_err();
+        let reason = after_in(&reply, text).unwrap_err();
         assert!(reason.starts_with("damaged: the edit adds U+FFFD"), "{reason}\n{reply}");
     }
-    let name = after(&block("src/caf\u{fffd}.py", "", "x = 1\n"), text).unwrap_err();
+    let name = after_in(&block("src/caf\u{fffd}.py", "", "x = 1\n"), text).unwrap_err();
     assert!(name.contains("U+FFFD"), "{name}");
 }
 
@@ -109,7 +109,7 @@ fn replacement_characters_of_the_file_may_stay_move_and_go() {
         text.replace("MARK", "LOST"),
         text.replace("MARK = \"\u{fffd}\"", "MARK = \"?\""),
     ] {
-        assert_eq!(after(&block("src/a.py", text, &wanted), text), Ok(wanted.clone()));
-        assert_eq!(after(&format!("src/a.py\n```\n{wanted}```\n"), text), Ok(wanted));
+        assert_eq!(after_in(&block("src/a.py", text, &wanted), text), Ok(wanted.clone()));
+        assert_eq!(after_in(&format!("src/a.py\n```\n{wanted}```\n"), text), Ok(wanted));
     }
 }

@@ -1,5 +1,10 @@
 //! The crate as a whole: from a reply to a proposal.
 
+mod altered_text;
+mod location;
+mod names;
+mod pending;
+
 use crate::*;
 use proptest::prelude::{ProptestConfig, any, prop, prop_assert, prop_assert_eq, prop_assume, prop_oneof, proptest};
 use proptest::strategy::Strategy as Strategy_;
