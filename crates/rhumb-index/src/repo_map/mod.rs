@@ -36,7 +36,7 @@ pub use map::{GrowthForecast, MapMatches, MatchedFile, RankedFile, RankedSymbol,
 pub(crate) use neighbourhood::referenced_files;
 pub use neighbourhood::{FileUses, Neighbourhood};
 pub use pagerank::{CsrGraph, PageRank, pagerank};
-pub(crate) use path::is_peripheral;
+pub use path::is_peripheral;
 pub use plan::Gains;
 pub use ranking::Ranking;
 pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};
