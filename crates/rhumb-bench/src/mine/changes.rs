@@ -12,6 +12,11 @@ const OTHER_LANGUAGES: [&str; 15] = [
     "cmake", "css", "dockerfile", "graphql", "html", "ini", "json", "less", "make", "markdown", "properties", "scss",
     "starlark", "toml", "yaml",
 ];
+/// Endings of the paths of build scripts and settings.
+const OTHER_ENDINGS: [&str; 14] = [
+    ".config.js", ".config.mjs", ".config.ts", ".eslintrc.js", ".gemspec", ".gradle", ".gradle.kts", "build.ps1",
+    "Gemfile", "Package.swift", "Podfile", "Rakefile", "setup.py", "Vagrantfile",
+];
 /// Endings of folders and file stems of tests, such as `jvmTest` and `Newtonsoft.Json.Tests`.
 const TEST_ENDINGS: [&str; 5] = ["Test", "Tests", "Spec", "Specs", "TestCase"];
 
@@ -36,9 +41,11 @@ impl ChangedSymbol {
     }
 }
 
-/// Whether a language is one of code.
-pub(super) fn is_code(language: &Language) -> bool {
-    !OTHER_LANGUAGES.contains(&language.id)
+/// Whether a path is that of source code, by its language and name.
+pub(super) fn is_code(path: &str) -> bool {
+    Language::for_path(path).is_some_and(|language| !OTHER_LANGUAGES.contains(&language.id))
+        && !OTHER_ENDINGS.iter().any(|ending| path.ends_with(ending))
+        && !path.starts_with("single_include/")
 }
 
 /// Whether a file is a test, an example, documentation or vendored code.
@@ -47,7 +54,7 @@ pub(super) fn is_test_path(path: &str) -> bool {
     let words = |name: &str| name.split(['-', '_', '.']).any(|word| matches!(word, "test" | "tests" | "specs"));
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
-    is_peripheral(path) || ends(stem) || folders.split('/').any(|folder| ends(folder) || words(folder))
+    is_peripheral(path) || ends(stem) || words(stem) || folders.split('/').any(|folder| ends(folder) || words(folder))
 }
 
 /// Whether a text contains a name as a word. Names of less than three characters are too common to count.
@@ -61,7 +68,7 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
 }
 
 /// Returns the number of removed and added lines of a file, and the innermost definitions that contain a removed line or a place
-/// of added lines. A changed field counts for its type.
+/// of added lines. A changed field counts for its type. Tests are omitted.
 pub(super) fn changed_symbols(path: &str, before: &str, after: &str) -> (usize, Vec<ChangedSymbol>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut changes = similar::capture_diff_slices(Algorithm::Myers, &old, &new);
@@ -73,6 +80,9 @@ pub(super) fn changed_symbols(path: &str, before: &str, after: &str) -> (usize, 
     for (first, last) in changes.iter().flat_map(places) {
         let around = definitions.iter().filter(|definition| definition.line <= first && last <= definition.end_line);
         let around: Vec<&Definition> = around.collect();
+        if around.iter().any(|definition| is_test(definition)) {
+            continue;
+        }
         let innermost =
             around.iter().filter(|definition| is_target(definition.kind)).min_by_key(|definition| extent(definition));
         if let Some(innermost) = innermost {
@@ -98,6 +108,12 @@ fn places(change: &DiffOp) -> Vec<(u32, u32)> {
 /// Orders definitions around a line: the smallest is the innermost.
 fn extent(definition: &Definition) -> (u32, std::cmp::Reverse<u32>) {
     (definition.end_line - definition.line, std::cmp::Reverse(definition.line))
+}
+
+/// Whether a definition is a test, or a module of tests among other code.
+fn is_test(definition: &Definition) -> bool {
+    definition.name.starts_with("test_")
+        || (definition.kind == SymbolKind::Module && matches!(definition.name.as_str(), "test" | "tests"))
 }
 
 /// Whether a change can be made in a definition of this kind.
@@ -142,6 +158,8 @@ mod tests {
         assert_eq!(changed("tide();", "ebb();"), ["Port::moor 8-10"]);
         assert_eq!(changed("u32", "u64"), ["Port::Port 3-5"]);
         assert_eq!(changed("use tide", "use ebb"), [""; 0]);
+        let tests = "mod tests {\n    fn tide() {}\n}\n";
+        assert_eq!(changed_symbols("port.rs", tests, &tests.replace("tide", "ebb")), (2, Vec::new()));
         assert_eq!(changed("self", "mut self"), ["Port::moor 8-10", "Port::leave 12-12"]);
     }
 
@@ -156,12 +174,22 @@ mod tests {
     fn tests_are_recognised_in_all_languages() {
         for path in [
             "a/jvmTest/kotlin/A.kt", "Src/Json.Tests/A.cs", "src/ATest.php", "tests/a.c", "lib/a_test.go",
-            "a/core-test/B.kt",
+            "a/core-test/B.kt", "da/test.js",
         ] {
             assert!(is_test_path(path), "{path}");
         }
         for path in ["src/latest.rs", "src/Contest.kt", "core/attestation/a.c"] {
             assert!(!is_test_path(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn documents_and_build_scripts_are_not_code() {
+        assert!(is_code("src/tide.rs") && is_code("tide.rb") && is_code("bin/tide.sh"));
+        for path in
+            ["README.md", "a.json", "app/build.gradle.kts", "tide.gemspec", "single_include/tide.hpp", "LICENSE"]
+        {
+            assert!(!is_code(path), "{path}");
         }
     }
 

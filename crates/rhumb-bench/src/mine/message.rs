@@ -13,7 +13,7 @@ const MAX_LAYOUT_WORDS: usize = 5;
 const GAP: &str = "\u{0}";
 
 /// Words that introduce a reference to an issue or commit.
-const INTRODUCTION: &str = r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|see|also|as part of|part of|towards|related(?: to)?|relates to|addresse?s?|follow[- ]?up(?: (?:to|of|on|for))?|issues?|bugs?|pull request|pr|commit|revision|ticket|from|by|via|in|to|since|with|and|or|link|links|discussion)\b[\s:,]*)";
+const INTRODUCTION: &str = r"(?:\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|see|also|as part of|part of|towards|related(?: to)?|relates to|addresse?s?|follow[- ]?up(?: (?:to|of|on|for))?|issues?|bugs?|pull request|pr|commit|revision|ticket|from|by|via|in|to|since|with|and|or|link|links|discussion|introduced|partial(?:ly)?|transplanted)\b[\s:,]*)";
 
 /// The parts of a commit message that a request is made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,13 +51,13 @@ impl MessageCleaner {
             image: Regex::new(r"!\[[^\]]*\]\([^)]*\)")?,
             link: Regex::new(r"\[([^\[\]]*)\]\((?:https?:|/|#)[^)]*\)")?,
             reference: Regex::new(
-                r#"(?i)<?\bhttps?://[^\s)\]>"'`]+>?|\b[\w.-]+/[\w.-]+#\d+|(?:\bgh-|\B#)\d+\b|\b(?-i:[A-Z]{4,}|[A-Z]+[A-Z0-9]*[A-Z])-\d{2,}\b"#,
+                r#"(?i)<?\bhttps?://[^\s)\]>"'`]+>?|\b[\w.-]+/[\w.-]+#\d+|(?:\bgh-|\B#+|\b(?:fix(?:e[sd])?|close[sd]?|pr|issue)#)\d+\b|\b(?-i:[A-Z]{4,}|[A-Z]+[A-Z0-9]*[A-Z])-\d{2,}\b"#,
             )?,
             commit_id: Regex::new(r"\b[0-9a-f]{7,40}\b")?,
             bracketed_gap: Regex::new(&format!(r"(?i)[(\[]{INTRODUCTION}*(?:\x00[\s,;.&/+]*{INTRODUCTION}*)+[)\]]:?"))?,
             gap: Regex::new(&format!(r"(?i){INTRODUCTION}*\x00(?:[\s,&/+]*{INTRODUCTION}*\x00)*"))?,
             trailer: Regex::new(
-                r"(?i)^\W*(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|git-svn-id|[a-z_]+[-_]revid|reviewers?|differential revision|signed-off.*|assisted.*|generated with.*|thanks(?: to)?)\s*:|^\W*\(?cherry[- ]picked from|^\W*this reverts commit",
+                r"(?i)^\W*(?:[a-z]+(?:-[a-z]+)*-by|cc|change-id|git-svn-id|[a-z_]+[-_]revid|reviewers?|differential revision|signed-off.*|assisted.*|generated with.*|thanks(?: to)?)\s*[:=]|^created by moe|^for more information\b|^\W*\(?cherry[- ]picked from|^\W*this reverts commit",
             )?,
             template: Regex::new(
                 r"(?i)^\W*(?:summary|description|motivation|motivation and context|modifications?|solution|result|subsystem|client|server|client/server|changes|what|why|how|details|overview|context|background|problem|fix|commits?)\W*$",
@@ -66,7 +66,7 @@ impl MessageCleaner {
                 r"(?i)^\W*(?:test plan|testing|how has this been tested|checklist|screenshots?|types? of changes|ecosystem)\W*$",
             )?,
             routine: Regex::new(
-                r"(?i)^\W*(?:(?:style|docs?|ci|build|tests?|release|deps|lint|format|revert)(?:\([^)]*\))?!?:|release|prepare|bump|revert|typo|format|reformat|merge|lint|backport|upgrade|back out|roll ?back|version|v?\d+\.\d+)|\b(?:typos?|bump(?:s|ed|ing)?|changelog|dependabot|renovate|backport|cherry[- ]pick|reformat(?:ted)?|gofmt|rustfmt|clippy|clang-format|prettier|eslint|ktlint|swiftlint|checkstyle|rubocop'?s? offen[cs]es?|spelling|misspell\w*|javadocs?|copyright)\b|\(deps(?:-dev)?\)|\bupdate.*\b(?:dependenc(?:y|ies)|deps)\b|\bto v?\d+\.\d+|\bversion v?\d|\brelease v?\d",
+                r"(?i)^\W*(?:(?:style|docs?|ci|build|tests?|release|deps|lint|format|revert)(?:\([^)]*\))?!?:|release|prepare|bump|revert|typo|format|reformat|merge|lint|backport|upgrade|back out|roll ?back|version|v?\d+\.\d+)|\b(?:typos?|bump(?:s|ed|ing)?|changelog|dependabot|renovate|backport|cherry[- ]pick|reformat(?:ted)?|gofmt|rustfmt|clippy|clang-format|prettier|eslint|ktlint|swiftlint|checkstyle|rubocop'?s? offen[cs]es?|spelling|misspell\w*|javadocs?|copyright|licen[cs]e headers?|isort|spotless|pre-commit|ci skip|skip ci|compil(?:e|er|ation) (?:errors?|warnings?))\b|\(deps(?:-dev)?\)|\bupdate.*\b(?:dependenc(?:y|ies)|deps)\b|\bto v?\d+\.\d+|\bversion v?\d|\brelease v?\d",
             )?,
             layout: Regex::new(
                 r"(?i)\b(?:format(?:ting|ted)?|lint(?:er|ing|s)?|style|whitespaces?|indent(?:ation)?|clean-?up|merge|release|dependenc(?:y|ies)|comments?|docs?|documentation|warnings?|wip|tests?)\b",
@@ -99,10 +99,12 @@ impl MessageCleaner {
     fn paragraphs(&self, body: &str) -> Vec<String> {
         let mut paragraphs = vec![Vec::new()];
         for line in body.lines().take_while(|line| !self.end.is_match(line)) {
-            let is_rule = !line.contains(char::is_alphanumeric) && !line.trim_start().starts_with("```");
+            // A heading with one `#` may be a comment in quoted code.
+            let is_heading = line.starts_with("##");
+            let is_rule = line.chars().all(|c| c.is_whitespace() || "-=_*~#".contains(c));
             if line.trim().is_empty() {
                 paragraphs.push(Vec::new());
-            } else if !is_rule && !self.trailer.is_match(line) && !self.template.is_match(line) {
+            } else if !is_heading && !is_rule && !self.trailer.is_match(line) && !self.template.is_match(line) {
                 let cleaned = self.line(line);
                 paragraphs.last_mut().into_iter().for_each(|paragraph| paragraph.extend(cleaned.clone()));
             }
@@ -111,7 +113,7 @@ impl MessageCleaner {
         let is_squashed =
             |lines: &[String]| lines.first().is_some_and(|line| lines.len() == 1 && line.starts_with("* "));
         let several = paragraphs.iter().filter(|lines| is_squashed(lines)).count() > 1;
-        let kept = paragraphs.iter().filter(|lines| !lines.is_empty() && !(several && is_squashed(lines)));
+        let kept = paragraphs.iter().filter(|lines| !lines.is_empty()).filter(|lines| !several || !is_squashed(lines));
         kept.map(|lines| lines.join("\n")).collect()
     }
 
@@ -138,7 +140,8 @@ impl MessageCleaner {
         if line.contains(GAP) {
             text = text.trim_matches([' ', ',', ':', ';', '.']).to_owned();
         }
-        (text.contains(char::is_alphanumeric) || text.starts_with("```")).then(|| format!("{indentation}{text}"))
+        let has_words = !line.contains(GAP) || text.contains(char::is_alphanumeric);
+        (has_words && !text.is_empty()).then(|| format!("{indentation}{text}"))
     }
 }
 

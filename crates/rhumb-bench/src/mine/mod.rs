@@ -26,6 +26,8 @@ use message::MessageCleaner;
 const MAX_GOLD_FILES: usize = 6;
 /// Minimum number of files of the tree of a case. In a smaller tree every ranking finds the files.
 const MIN_TREE_FILES: usize = 30;
+/// Maximum number of changed definitions of a case. More are changed mechanically.
+const MAX_SYMBOLS: usize = 40;
 /// Seconds of a day.
 const DAY: u64 = 24 * 60 * 60;
 
@@ -56,6 +58,8 @@ struct ChangedFile {
     path: String,
     /// Number of removed and added lines.
     changed_lines: usize,
+    #[serde(skip)]
+    lang: &'static str,
 }
 
 /// Why cases cannot be mined.
@@ -145,8 +149,7 @@ impl Miner<'_> {
     fn case(&self, nth: usize) -> Option<MinedCase> {
         let header = self.revisions.header(nth)?;
         let request = self.cleaner.request(&header.message)?;
-        let code = |path: &String| Language::for_path(path).is_some_and(is_code);
-        let modified = self.revisions.modified(nth).into_iter().filter(code);
+        let modified = self.revisions.modified(nth).into_iter().filter(|path| is_code(path));
         let (gold_tests, paths): (Vec<String>, Vec<String>) = modified.partition(|path| is_test_path(path));
         if paths.is_empty() || paths.len() > MAX_GOLD_FILES {
             return None;
@@ -159,20 +162,22 @@ impl Miner<'_> {
             }
             let (changed_lines, changed) = changed_symbols(&path, &before, &after);
             symbols.extend(changed);
-            gold.push(ChangedFile { path, changed_lines });
+            let lang = Language::detect(&path, &before)?.id;
+            gold.push(ChangedFile { path, changed_lines, lang });
         }
         let tree_files = self.revisions.files_before(nth);
-        // Of files with equally many changed lines, the first.
-        let chat = gold.iter().rev().max_by_key(|file| file.changed_lines)?.path.clone();
-        if tree_files < MIN_TREE_FILES {
+        if tree_files < MIN_TREE_FILES || symbols.is_empty() || symbols.len() > MAX_SYMBOLS {
             return None;
         }
+        // Of files with equally many changed lines, the first.
+        let (chat, lang) =
+            gold.iter().rev().max_by_key(|file| file.changed_lines).map(|file| (file.path.clone(), file.lang))?;
         let short = self.repo.rsplit('/').next().unwrap_or(self.repo);
         Some(MinedCase {
             id: format!("{short}-{}", header.id.get(..10)?),
             repo: self.repo.to_owned(),
             split: "train",
-            lang: Language::for_path(&chat)?.id,
+            lang,
             date: iso_date(u64::try_from(header.seconds).ok()? / DAY),
             mentions_file: gold.iter().any(|file| mentions(&request.query.to_lowercase(), &file.stem().to_lowercase())),
             mentions_symbol: symbols.iter().any(|symbol| mentions(&request.query, symbol.name())),
