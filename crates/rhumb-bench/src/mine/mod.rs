@@ -154,6 +154,10 @@ impl Miner<'_> {
         if paths.is_empty() || paths.len() > MAX_GOLD_FILES {
             return None;
         }
+        let tree_files = self.revisions.files_before(nth);
+        if tree_files < MIN_TREE_FILES {
+            return None;
+        }
         let (mut gold, mut symbols) = (Vec::new(), Vec::new());
         for path in paths {
             let (before, after) = self.revisions.texts(nth, &path)?;
@@ -165,8 +169,7 @@ impl Miner<'_> {
             let lang = Language::detect(&path, &before)?.id;
             gold.push(ChangedFile { path, changed_lines, lang });
         }
-        let tree_files = self.revisions.files_before(nth);
-        if tree_files < MIN_TREE_FILES || symbols.is_empty() || symbols.len() > MAX_SYMBOLS {
+        if symbols.is_empty() || symbols.len() > MAX_SYMBOLS {
             return None;
         }
         // Of files with equally many changed lines, the first.

@@ -103,14 +103,16 @@ impl Revisions {
     /// Returns the number of files before commit number `nth` (0-based), submodules excluded. 0 for merges, for the first commit,
     /// and if objects are missing.
     pub fn files_before(&self, nth: usize) -> usize {
+        let (Some((before, _)), Ok(objects)) = (self.trees(nth), self.repo.odb()) else { return 0 };
         let mut files = 0;
-        let counted = self.trees(nth).map(|(before, _)| {
-            before.walk(TreeWalkMode::PreOrder, |_, entry| {
-                files += usize::from(entry.kind() == Some(ObjectType::Blob));
-                TreeWalkResult::Ok
-            })
+        let walked = before.walk(TreeWalkMode::PreOrder, |_, entry| {
+            if entry.kind() != Some(ObjectType::Blob) {
+                return TreeWalkResult::Ok;
+            }
+            files += 1;
+            if objects.exists(entry.id()) { TreeWalkResult::Ok } else { TreeWalkResult::Abort }
         });
-        if matches!(counted, Some(Ok(()))) { files } else { 0 }
+        if walked.is_ok() { files } else { 0 }
     }
 
     /// Returns the paths that commit number `nth` (0-based) modifies. Empty for merges, for the first commit, for
