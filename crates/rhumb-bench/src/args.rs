@@ -33,6 +33,8 @@ pub enum BenchCommand {
     /// Fit and measure the weights of the ranking of files and definitions
     #[command(subcommand)]
     Rank(RankCommand),
+    /// Write cases for context: commits of a history with the request, the changed files and the changed definitions
+    Mine(MineArgs),
     /// Measure how well the search answers questions about a repository
     Questions(QuestionBenchArgs),
     /// Measure how replies are applied: real changes, clean and with the defects that models produce
@@ -160,6 +162,26 @@ pub struct RankFitArgs {
     /// Write the weights, fitted on all cases, as Rust source
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+}
+
+/// `rhumb-bench mine`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct MineArgs {
+    /// The repository, with its whole history; nothing is written to it
+    #[arg(long, value_name = "DIR")]
+    pub git_dir: PathBuf,
+    /// The name of the repository in the cases, such as OWNER/NAME [default: the name of its folder]
+    #[arg(long, value_name = "NAME")]
+    pub repo: Option<String>,
+    /// Write the cases to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Maximum number of cases
+    #[arg(long, default_value = "40", value_name = "N")]
+    pub limit: NonZeroUsize,
+    /// The same seed gives the same cases
+    #[arg(long, default_value_t = 1, value_name = "S")]
+    pub seed: u64,
 }
 
 /// `rhumb-bench questions`

@@ -8,6 +8,7 @@
 //! | `rank` | `rank` | which weights find the files and definitions to change, and how well? |
 //! | `questions` | `questions` | how well does the search answer questions about a repository? |
 //! | `map` | [`map`] | how long does the repo map of a repository take, compared with parsing its files? |
+//! | `mine` | `mine` | writes the cases of `context` from a history |
 //! | `refactor` | [`refactor`] | does a model move a complete method, or omit a part? |
 //! | `exercises` | `exercises` | how many programming exercises with tests does a model solve? |
 //! | `compare` | `run`, [`performance`] | how do two runs differ? |
@@ -22,6 +23,7 @@ mod edits;
 mod exercises;
 mod figure;
 pub mod map;
+mod mine;
 pub mod performance;
 mod questions;
 mod rank;
@@ -54,6 +56,7 @@ fn start(command: &BenchCommand) -> Result<u8, UserError> {
         BenchCommand::Map(args) => map::command(args),
         BenchCommand::Context(args) => context::command(args),
         BenchCommand::Rank(command) => rank::command(command),
+        BenchCommand::Mine(args) => mine::command(args),
         BenchCommand::Questions(args) => questions::command(args),
         BenchCommand::Edits(args) => edits::command(args),
         BenchCommand::Refactor(args) => refactor::command(&args.command),

@@ -10,7 +10,8 @@ mod tests;
 use std::fs;
 
 pub(crate) use case::CASE;
-use case::{CommitCase, cases};
+use case::CommitCase;
+pub(crate) use case::cases;
 use measure::{ContextBench, ContextError, ScenarioRecall, Variant};
 use rhumb::error::{ErrorKind, UserError};
 use rhumb::headless::{print, print_json};

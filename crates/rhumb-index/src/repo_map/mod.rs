@@ -41,7 +41,7 @@ pub use map::{GrowthForecast, MapMatches, MatchedFile, RankedFile, RankedSymbol,
 pub(crate) use neighbourhood::referenced_files;
 pub use neighbourhood::{FileUses, Neighbourhood};
 pub use pagerank::{CsrGraph, PageRank, pagerank};
-pub(crate) use path::is_peripheral;
+pub use path::is_peripheral;
 pub use plan::Gains;
 pub use ranking::{RankedDefinition, Ranking};
 pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};

@@ -55,7 +55,7 @@ pub(crate) fn is_test(path: &str) -> bool {
 }
 
 /// Whether a path is a test, an example, documentation or vendored code.
-pub(crate) fn is_peripheral(path: &str) -> bool {
+pub fn is_peripheral(path: &str) -> bool {
     let is_peripheral =
         |folder: &str| PERIPHERAL_FOLDERS.binary_search(&folder).is_ok() || folder.starts_with("template-");
     if folders(path).any(|folder| is_peripheral(&folder.to_ascii_lowercase())) {

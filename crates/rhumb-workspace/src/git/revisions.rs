@@ -35,6 +35,19 @@ pub struct Revision {
     pub around: BTreeMap<String, String>,
 }
 
+/// A commit with one parent, without its changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitHeader {
+    /// Commit id.
+    pub id: String,
+    /// Id of the parent.
+    pub parent: String,
+    /// The whole message. Bytes that are not UTF-8 are replaced.
+    pub message: String,
+    /// Time of the commit in seconds since the Unix epoch.
+    pub seconds: i64,
+}
+
 /// The commits of a repository, newest first.
 pub struct Revisions {
     repo: Repository,
@@ -72,6 +85,35 @@ impl Revisions {
         self.commits.is_empty()
     }
 
+    /// Returns the header of commit number `nth` (0-based). `None` for merges and for the first commit.
+    pub fn header(&self, nth: usize) -> Option<CommitHeader> {
+        let commit = self.repo.find_commit(*self.commits.get(nth)?).ok()?;
+        if commit.parent_count() != 1 {
+            return None;
+        }
+        Some(CommitHeader {
+            id: commit.id().to_string(),
+            parent: commit.parent_id(0).ok()?.to_string(),
+            message: String::from_utf8_lossy(commit.message_bytes()).into_owned(),
+            seconds: commit.time().seconds(),
+        })
+    }
+
+    /// Returns the number of files before commit number `nth` (0-based), submodules excluded. 0 for merges, for the first commit,
+    /// and if objects are missing.
+    pub fn files_before(&self, nth: usize) -> usize {
+        let (Some((before, _)), Ok(objects)) = (self.trees(nth), self.repo.odb()) else { return 0 };
+        let mut files = 0;
+        let walked = before.walk(TreeWalkMode::PreOrder, |_, entry| {
+            if entry.kind() != Some(ObjectType::Blob) {
+                return TreeWalkResult::Ok;
+            }
+            files += 1;
+            if objects.exists(entry.id()) { TreeWalkResult::Ok } else { TreeWalkResult::Abort }
+        });
+        if walked.is_ok() { files } else { 0 }
+    }
+
     /// Returns the paths that commit number `nth` (0-based) modifies. Empty for merges, for the first commit, for
     /// commits with more than 30 files, and if objects are missing.
     pub fn modified(&self, nth: usize) -> Vec<String> {
@@ -91,10 +133,17 @@ impl Revisions {
     /// Returns the change of a file by commit number `nth` (0-based). `None` if the file is not UTF-8, larger than
     /// 512 KiB, or missing on either side.
     pub fn revision(&self, nth: usize, path: &str) -> Option<Revision> {
-        let (before, after) = self.trees(nth)?;
+        let (before, after) = self.texts(nth, path)?;
         let commit = self.commits.get(nth)?.to_string();
-        let (old, new) = (self.text(&before, path)?, self.text(&after, path)?);
-        Some(Revision { commit, path: path.to_owned(), before: old, after: new, around: self.around(&before, path) })
+        let around = self.around(&self.trees(nth)?.0, path);
+        Some(Revision { commit, path: path.to_owned(), before, after, around })
+    }
+
+    /// Returns the texts of a file before and after commit number `nth` (0-based), under the conditions of
+    /// [`revision`](Self::revision).
+    pub fn texts(&self, nth: usize, path: &str) -> Option<(String, String)> {
+        let (before, after) = self.trees(nth)?;
+        Some((self.text(&before, path)?, self.text(&after, path)?))
     }
 
     /// Returns the trees before and after a commit with one parent.
@@ -221,6 +270,9 @@ mod tests {
         assert_eq!((revision.before.as_str(), revision.after.as_str()), ("high\n", "low\n"));
         assert_eq!(revision.around.keys().map(String::as_str).collect::<Vec<_>>(), ["a/port.py", "b/tide.py"]);
         assert_eq!(revisions.revision(0, "a/new.py"), None);
+        let header = revisions.header(0).unwrap();
+        assert_eq!((header.id, header.message.trim_end()), (revision.commit, "Turn"));
+        assert_eq!((revisions.files_before(0), revisions.files_before(1), revisions.header(1)), (4, 0, None));
         assert!(Revisions::open(&folder.path().join("none")).is_err());
     }
 
