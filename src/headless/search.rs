@@ -38,7 +38,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
     let survey = surveyed(root, true, store.as_ref());
     let question = Question::new(&asked, args.limit.get());
-    let weights = SearchWeights::default();
+    let weights = SearchWeights::of(&question);
     if args.unit != UnitArg::Passage {
         return ranked(args, &CodeSearch::new(&survey.graph, &question, &weights));
     }

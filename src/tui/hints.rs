@@ -219,7 +219,7 @@ mod tests {
         assert!(app.hint.text().contains("again leaves"), "{}", app.hint.text());
         app.uptime.now = HINT_TIMEOUT * 2;
         assert!(app.hint_ends().is_some());
-        app.uptime.now = app.uptime.now + HINT_TIMEOUT;
+        app.uptime.now += HINT_TIMEOUT;
         assert!(app.expire_hint());
         let tasks = app.event(interrupt);
         assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Quit)), "it is said once more first");

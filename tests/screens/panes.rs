@@ -165,7 +165,7 @@ fn the_filter_keeps_the_cursor_on_its_file_when_it_closes() {
     assert!(harness.screen().contains("harmonics.py"), "{}", harness.screen());
     let found = at(&harness);
     harness.keys("<Esc>").settle();
-    assert!(!harness.app.map.filter.is_some());
+    assert!(harness.app.map.filter.is_none());
     assert_eq!(at(&harness), found);
 }
 

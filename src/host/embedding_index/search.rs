@@ -47,7 +47,7 @@ pub async fn question_vector(embedder: &dyn Embedder, question: &Question) -> Re
 }
 
 fn search_graph(graph: &Arc<TagGraph>, question: &Question) -> Vec<Hit> {
-    search(graph, question, &SearchWeights::default())
+    search(graph, question, &SearchWeights::of(question))
 }
 
 fn search_graph_with_vector(

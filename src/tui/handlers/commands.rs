@@ -221,7 +221,7 @@ impl App {
             Action::CopyPrompt | Action::ViewPrompt if session.view().is_none() => Some("nothing is measured yet"),
             Action::FindServers if *session.connection() == Connection::Demo => Some("this is the demo"),
             Action::DropPassages if session.codebase().locations.is_empty() => Some("no passages are sent"),
-            Action::NextMatch | Action::PreviousMatch if !self.chat.reading.search.is_some() => {
+            Action::NextMatch | Action::PreviousMatch if self.chat.reading.search.is_none() => {
                 Some("no search is active")
             }
             Action::NextLink | Action::PreviousLink if !self.chat.citing.any() => {

@@ -110,12 +110,13 @@ impl Variant {
 
     /// The files of the passages that the search finds for a case, best first, without repetition.
     fn searched(&self, case: &CommitCase, graph: &Arc<TagGraph>) -> Vec<Arc<str>> {
+        let question = Question::new(&case.query, SEARCH_LIMIT);
         let weights = match &self.without {
-            Some(signal) => SearchWeights::default().without(signal),
-            None => SearchWeights::default(),
+            Some(signal) => SearchWeights::of(&question).without(signal),
+            None => SearchWeights::of(&question),
         };
         let mut files: Vec<Arc<str>> = Vec::new();
-        for hit in search(graph, &Question::new(&case.query, SEARCH_LIMIT), &weights) {
+        for hit in search(graph, &question, &weights) {
             if !files.contains(&hit.path) {
                 files.push(hit.path);
             }

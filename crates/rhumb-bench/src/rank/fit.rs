@@ -8,7 +8,7 @@ use rhumb::error::UserError;
 use rhumb::headless::print;
 use rhumb_index::repo_map::{FileFeature, LinearModel, SymbolFeature};
 
-use super::features::{CaseFeatures, FILE_FEATURES, SYMBOL_FEATURES, parse};
+use super::features::{CaseFeatures, FILE_FEATURES, SYMBOL_FEATURES, SymbolCandidate, parse};
 use super::logit::{Choice, Fit};
 use super::{machine, usage};
 use crate::args::RankFitArgs;
@@ -69,12 +69,20 @@ fn file_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice
     cases.map(choice).collect()
 }
 
+/// The functions of each case. Types and values are left out, since the issue cases name none; their weights are set by hand.
 fn symbol_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
-    let choice = |case: &CaseFeatures| Choice {
-        rows: case.symbols.iter().map(|symbol| symbol.values.iter().map(|value| f64::from(*value)).collect()).collect(),
-        chosen: case.symbols.iter().map(|symbol| symbol.is_gold).collect(),
+    let choice = |case: &CaseFeatures| {
+        let functions = || case.symbols.iter().filter(|symbol| is_function(symbol));
+        Choice {
+            rows: functions().map(|symbol| symbol.values.iter().map(|value| f64::from(*value)).collect()).collect(),
+            chosen: functions().map(|symbol| symbol.is_gold).collect(),
+        }
     };
     cases.map(choice).collect()
+}
+
+fn is_function(symbol: &SymbolCandidate) -> bool {
+    symbol.values[SymbolFeature::Type as usize] == 0.0 && symbol.values[SymbolFeature::Value as usize] == 0.0
 }
 
 /// Sets the features of definitions that come from the odds of their files.
@@ -158,7 +166,7 @@ impl Scores {
         }
         let mut text = format!(
             "{:<34}{:>6}{:>7}{:>7}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}\n",
-            "", "cases", "file@1", "@5", "@10", "R@10", "nDCG@10", "sym@5", "@10", "strict@5", "@10"
+            "", "cases", "file@1", "@5", "@10", "R@10", "nDCG@10", "func@5", "@10", "strict@5", "@10"
         );
         for ((level, name), accuracy) in rows {
             let name = format!("{:indent$}{name}", "", indent = 2 * usize::from(level));
@@ -200,12 +208,18 @@ impl Accuracy {
         let gain: f64 =
             (0u32..10).zip(&files).filter(|(_, gold)| **gold).map(|(at, _)| 1.0 / f64::from(at + 2).log2()).sum();
         let mut listed = BTreeSet::new();
-        let symbols: Vec<usize> = order(symbol_odds)
+        let functions: Vec<&SymbolCandidate> = case.symbols.iter().filter(|symbol| is_function(symbol)).collect();
+        // The functions of an issue are counted in the case; those of a commit are the listed ones.
+        let gold_names: BTreeSet<u32> =
+            functions.iter().filter(|symbol| symbol.is_gold).map(|symbol| symbol.name).collect();
+        let gold_symbols = if case.group == "issue" { case.gold_symbols } else { gold_names.len() as u32 };
+        let symbols: Vec<&SymbolCandidate> = order(symbol_odds)
             .into_iter()
-            .filter(|&at| !case.symbols[at].is_added && listed.insert(case.symbols[at].name))
+            .map(|at| functions[at])
+            .filter(|symbol| !symbol.is_added && listed.insert(symbol.name))
             .collect();
         let symbol = |k: usize, gold: u32, strict: bool| {
-            let is_gold = |at: &&usize| if strict { case.symbols[**at].is_strict } else { case.symbols[**at].is_gold };
+            let is_gold = |symbol: &&&SymbolCandidate| if strict { symbol.is_strict } else { symbol.is_gold };
             all(symbols.iter().take(k).filter(is_gold).count(), gold)
         };
         Self {
@@ -213,8 +227,8 @@ impl Accuracy {
             files: [1, 5, 10].map(|k| all(found(k), case.gold_files)),
             recall: found(10) as f64 / f64::from(case.gold_files.max(1)),
             gain: gain / ideal.max(f64::MIN_POSITIVE),
-            symbol_cases: f64::from(u8::from(case.gold_symbols > 0)),
-            symbols: [5, 10].map(|k| symbol(k, case.gold_symbols, false)),
+            symbol_cases: f64::from(u8::from(gold_symbols > 0)),
+            symbols: [5, 10].map(|k| symbol(k, gold_symbols, false)),
             strict_cases: f64::from(u8::from(case.gold_strict > 0)),
             strict: [5, 10].map(|k| symbol(k, case.gold_strict, true)),
         }
@@ -253,7 +267,8 @@ fn table(cases: &[CaseFeatures], used: &Used) -> String {
     let repositories: BTreeSet<&str> = cases.iter().map(|case| case.repository.as_str()).collect();
     let mut text = format!(
         "//! The weights of the features: name, weight, standard error. Written by `rhumb-bench rank fit`; do not edit.\n//!\n\
-         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.\n",
+         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.\n\n\
+         // Some weights are near mathematical constants by chance.\n#![allow(clippy::approx_constant)]\n",
         cases.len(),
         repositories.len()
     );
@@ -269,13 +284,12 @@ fn table(cases: &[CaseFeatures], used: &Used) -> String {
             names.len()
         );
         for (at, feature) in names.iter().enumerate() {
-            // A feature that the data lack keeps its weight.
-            let weight = if used[at] {
-                fit.weights[at]
-            } else if *feature == "edited" {
-                current[at]
-            } else {
-                0.0
+            // What the data lack keeps its weight.
+            let is_by_hand = matches!(*feature, "edited" | "type" | "value");
+            let weight = match used[at] {
+                _ if is_by_hand => current[at],
+                true => fit.weights[at],
+                false => 0.0,
             };
             text += &format!("    (\"{feature}\", {weight:.3}, {:.3}),\n", fit.errors[at]);
         }

@@ -5,9 +5,11 @@ use rayon::prelude::*;
 
 /// The penalty for the squares of the standardised weights.
 const RIDGE: f64 = 3.0;
-/// Maximum number of Newton steps, and the step at which they end.
-const MAX_STEPS: usize = 30;
-const MIN_STEP: f64 = 1e-5;
+/// Maximum number of Newton steps, and the gain in log-likelihood at which they end.
+const MAX_STEPS: usize = 50;
+const MIN_GAIN: f64 = 1e-6;
+/// Minimum factor of a step.
+const MIN_FACTOR: f64 = 1e-4;
 
 /// A list of candidates, of which some were chosen.
 #[derive(Debug, Clone, Default)]
@@ -45,16 +47,21 @@ impl Fit {
         let mut weights = vec![0.0; size];
         let mut information = vec![vec![0.0; size]; size];
         for _ in 0..MAX_STEPS {
+            let before = likelihood(&scaled, &weights);
             let (gradient, curvature) = derivatives(&scaled, &weights);
             information = curvature;
-            let mut step = solve(&information, &gradient);
-            let length = step.iter().map(|value| value.abs()).fold(0.0, f64::max);
-            // A long step of Newton's method can leave the range in which the curvature is right.
-            if length > 1.0 {
-                step.iter_mut().for_each(|value| *value /= length);
-            }
-            weights.iter_mut().zip(&step).for_each(|(weight, step)| *weight += step);
-            if length < MIN_STEP {
+            let step = solve(&information, &gradient);
+            let moved = |factor: f64| -> Vec<f64> {
+                weights.iter().zip(&step).map(|(weight, step)| weight + factor * step).collect()
+            };
+            // Far from the best weights a whole step can be too long.
+            let factors =
+                std::iter::successors(Some(1.0), |factor| Some(factor / 2.0).filter(|half| *half > MIN_FACTOR));
+            let next = factors.map(moved).find(|next| likelihood(&scaled, next) > before);
+            let Some(next) = next else { break };
+            let gain = likelihood(&scaled, &next) - before;
+            weights = next;
+            if gain < MIN_GAIN {
                 break;
             }
         }
@@ -90,14 +97,33 @@ fn scales(choices: &[Choice], features: usize) -> (Vec<f64>, Vec<f64>) {
     (mean, deviation)
 }
 
+/// The odds of the candidates of a list, as the exponents, and their highest.
+fn exponents(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, f64) {
+    let odds: Vec<f64> =
+        rows.iter().map(|row| row.iter().zip(weights).map(|(value, weight)| value * weight).sum()).collect();
+    let highest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (odds, highest)
+}
+
+/// The penalised log-likelihood.
+fn likelihood(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> f64 {
+    let of_choice = |(rows, chosen): &(Vec<Vec<f64>>, &[bool])| {
+        let (odds, highest) = exponents(rows, weights);
+        let total: f64 = odds.iter().map(|odds| (odds - highest).exp()).sum();
+        let wanted: Vec<f64> = odds.iter().zip(*chosen).filter(|(_, chosen)| **chosen).map(|(odds, _)| *odds).collect();
+        wanted.iter().sum::<f64>() / wanted.len().max(1) as f64 - highest - total.ln()
+    };
+    // Collected first: a sum over threads would depend on their number.
+    let parts: Vec<f64> = choices.par_iter().map(of_choice).collect();
+    parts.iter().sum::<f64>() - RIDGE * weights.iter().map(|weight| weight * weight).sum::<f64>()
+}
+
 /// The gradient of the penalised log-likelihood and its negative second derivative.
 fn derivatives(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let size = weights.len();
     let zero = || (vec![0.0; size], vec![vec![0.0; size]; size]);
     let of_choice = |mut sums: (Vec<f64>, Vec<Vec<f64>>), (rows, chosen): &(Vec<Vec<f64>>, &[bool])| {
-        let odds: Vec<f64> =
-            rows.iter().map(|row| row.iter().zip(weights).map(|(value, weight)| value * weight).sum()).collect();
-        let highest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (odds, highest) = exponents(rows, weights);
         let raw: Vec<f64> = odds.iter().map(|odds| (odds - highest).exp()).collect();
         let total: f64 = raw.iter().sum();
         let count = chosen.iter().filter(|chosen| **chosen).count() as f64;
@@ -131,9 +157,8 @@ fn derivatives(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> (Vec<f6
     for at in 0..size {
         gradient[at] -= 2.0 * RIDGE * weights[at];
         curvature[at][at] += 2.0 * RIDGE;
-        for other in 0..at {
-            curvature[other][at] = curvature[at][other];
-        }
+        let (above, below) = curvature.split_at_mut(at);
+        above.iter_mut().zip(&below[0]).for_each(|(row, value)| row[at] = *value);
     }
     (gradient, curvature)
 }

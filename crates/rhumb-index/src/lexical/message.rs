@@ -208,14 +208,12 @@ impl Message {
             Some(comment) => comment.replace_all(&text, " "),
             None => text.as_str().into(),
         };
-        let mut message = Self::default();
-        message.links = groups::<4>(&LINK, &text)
-            .map(|[_, path, line, end]| LineRange {
-                path: path.to_owned(),
-                line: number(line),
-                end_line: number(if end.is_empty() { line } else { end }),
-            })
-            .collect();
+        let link = |[_, path, line, end]: [&str; 4]| LineRange {
+            path: path.to_owned(),
+            line: number(line),
+            end_line: number(if end.is_empty() { line } else { end }),
+        };
+        let mut message = Self { links: groups::<4>(&LINK, &text).map(link).collect(), ..Self::default() };
         // The anchor of a page of documentation is often the name of the documented symbol.
         let words_of_url = |url: &Captures<'_>| {
             let anchor = url[0].split_once(".html#").map_or("", |(_, anchor)| anchor);

@@ -204,6 +204,9 @@ impl LinearModel {
     }
 }
 
+/// A score of the relevance of a file.
+type Score = fn(&FileRelevance) -> f64;
+
 /// Computes the log-odds of the files of a request. Calls `each` with the values of every feature, by file.
 pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(FileFeature, &[f64])) -> Vec<f64> {
     let index = ranking.index();
@@ -218,27 +221,27 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
     let share = |of: &dyn Fn(&FileRelevance) -> f64| shares(relevance.iter().map(of).collect(), &peripheral);
     {
         use FileFeature::*;
-        let texts: [(FileFeature, &dyn Fn(&FileRelevance) -> f64); 17] = [
-            (TitleWords, &|file| file.parts[0]),
-            (ProseWords, &|file| file.parts[1]),
-            (CodeWords, &|file| file.parts[2]),
-            (ErrorWords, &|file| file.parts[3]),
-            (BestUnit, &FileRelevance::best),
-            (TopUnits, &FileRelevance::top_three),
-            (BestTitle, &FileRelevance::best_title),
-            (NameField, &|file| file.fields[0]),
-            (DocField, &|file| file.fields[1]),
-            (CodeField, &|file| file.fields[2]),
-            (TitleCoverage, &|file| file.coverage),
-            (Identifiers, &|file| file.identifiers),
-            (PathTitle, &|file| file.path.title),
-            (PathName, &|file| file.path.name),
-            (PathFolders, &|file| file.path.folders),
-            (PathCode, &|file| file.path.code),
-            (PathPrefix, &|file| file.path.prefix),
+        let texts: [(FileFeature, Score); 17] = [
+            (TitleWords, |file| file.parts[0]),
+            (ProseWords, |file| file.parts[1]),
+            (CodeWords, |file| file.parts[2]),
+            (ErrorWords, |file| file.parts[3]),
+            (BestUnit, FileRelevance::best),
+            (TopUnits, FileRelevance::top_three),
+            (BestTitle, FileRelevance::best_title),
+            (NameField, |file| file.fields[0]),
+            (DocField, |file| file.fields[1]),
+            (CodeField, |file| file.fields[2]),
+            (TitleCoverage, |file| file.coverage),
+            (Identifiers, |file| file.identifiers),
+            (PathTitle, |file| file.path.title),
+            (PathName, |file| file.path.name),
+            (PathFolders, |file| file.path.folders),
+            (PathCode, |file| file.path.code),
+            (PathPrefix, |file| file.path.prefix),
         ];
         for (feature, of) in texts {
-            add(feature, &share(of), &mut odds);
+            add(feature, &share(&of), &mut odds);
         }
         let named = named_files(ranking, &peripheral);
         for (feature, values) in named {
@@ -479,7 +482,7 @@ impl<'r> SymbolFeatures<'r> {
             set(TypeName, share(owner_unit.fields[0], self.highest.fields[0]));
             set(Frame, named.frame);
             set(Linked, named.link);
-            set(FromChat, self.from_chat(index.name_number(name)));
+            set(FromChat, self.chat_references(index.name_number(name)));
             set(FileShare, self.log_shares[file as usize]);
             set(FileRank, f64::from(self.positions[file as usize]).ln_1p());
             set(FileUnits, (entries.len() as f64).ln_1p());
@@ -520,7 +523,7 @@ impl<'r> SymbolFeatures<'r> {
     }
 
     /// References from the chat to a name: 1 divided by the number of files that define it.
-    fn from_chat(&self, name: Option<u32>) -> f64 {
+    fn chat_references(&self, name: Option<u32>) -> f64 {
         let name = name.filter(|name| self.from_chat.contains(name));
         name.map_or(0.0, |name| 1.0 / self.ranking.graph.definers(name).len().max(1) as f64)
     }

@@ -89,12 +89,12 @@ impl<'r> Resolver<'r> {
     ) -> Named {
         let mut resolver =
             Self { index, definitions, by_file_name: HashMap::new(), by_stem: HashMap::new(), named: Named::default() };
-        if !(message.paths.is_empty()
+        let names_no_place = message.paths.is_empty()
             && message.frames.is_empty()
             && message.links.is_empty()
-            && message.dotted.is_empty())
-            || !files.is_empty()
-        {
+            && message.dotted.is_empty()
+            && files.is_empty();
+        if !names_no_place {
             resolver.index_paths();
         }
         resolver.add_paths(&message.paths, files);

@@ -1,6 +1,6 @@
 //! The ranks of all files and symbols for a request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -153,6 +153,13 @@ impl Ranking {
     /// The files by their scores for this request, best first.
     pub fn ranked_files(&self) -> Vec<u32> {
         super::plan::order(self)
+    }
+
+    /// The log-odds of all definitions of some files, in source order.
+    pub(crate) fn definition_odds(&self, files: impl Iterator<Item = u32>) -> HashMap<u32, Vec<f64>> {
+        let features = SymbolFeatures::new(self, &self.scores.odds);
+        let odds = |file: u32| (file, features.of_file(file).iter().map(|row| row_odds(self, row)).collect());
+        files.map(odds).collect()
     }
 
     /// The features of all files, by feature: the input of the weights.

@@ -8,7 +8,7 @@ use regex::Regex;
 use rhumb_syntax::SymbolKind;
 
 use crate::lexical::{Passage, each_word, is_stop_word};
-use crate::repo_map::{Contribution, MapRequest, RankedDefinition, Ranking, TagGraph, Weights, is_test};
+use crate::repo_map::{Contribution, FileFeature, MapRequest, RankedDefinition, Ranking, TagGraph, Weights, is_test};
 
 /// Number of files whose passages are scored, per requested hit.
 const FILES_PER_HIT: usize = 3;
@@ -102,8 +102,12 @@ impl<'q> CodeSearch<'q> {
             }
         }
         let named = question.names();
-        let mut hits: Vec<Hit> =
-            files.iter().flat_map(|&file| of_file(&self.ranking, file, &named, self.weights)).collect();
+        let odds = self.ranking.definition_odds(files.iter().map(|file| file.0));
+        let of_file = |&(file, share): &(u32, f64)| {
+            let odds = odds.get(&file).map_or(&[][..], Vec::as_slice);
+            of_file(&self.ranking, (file, share), odds, (&named, self.weights))
+        };
+        let mut hits: Vec<Hit> = files.iter().flat_map(of_file).collect();
         definitions_first(question, &mut hits);
         hits.truncate(question.limit);
         hits
@@ -177,15 +181,24 @@ pub(crate) fn request(question: &Question) -> MapRequest {
     }
 }
 
-/// The hits of a file, best first.
-fn of_file(ranking: &Ranking, (file, share): (u32, f64), named: &[&str], weights: &SearchWeights) -> Vec<Hit> {
+/// The hits of a file, best first. `odds` are the log-odds of its definitions.
+fn of_file(
+    ranking: &Ranking,
+    (file, share): (u32, f64),
+    odds: &[f64],
+    (named, weights): (&[&str], &SearchWeights),
+) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
     let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
     let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
+    let best_odds = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut score = vec![BASE_SCORE; terms.passages()];
     for &(passage, points) in scored {
+        let definition = terms.passage(passage as usize).and_then(|passage| passage.definition);
+        let of_definition = definition.and_then(|definition| odds.get(definition as usize));
+        let place = of_definition.map_or(1.0, |odds| (weights.definition * (odds - best_odds)).exp());
         if let Some(cell) = score.get_mut(passage as usize) {
-            *cell = BASE_SCORE + (1.0 - BASE_SCORE) * points / best;
+            *cell = BASE_SCORE + (1.0 - BASE_SCORE) * place * points / best;
         }
     }
     let mut passages: Vec<(Passage, f64)> = Vec::new();
@@ -275,19 +288,40 @@ pub struct SearchWeights {
     pub map: Weights,
     /// Factor per further passage of a file, since an answer is seldom in one file only.
     pub next_of_a_file: f64,
+    /// How much the log-odds of a definition, relative to the best of its file, count for its passages.
+    pub definition: f64,
     /// Factor for a test among other code, unless the question is about tests.
     pub test: f64,
 }
 
 impl Default for SearchWeights {
-    /// The weights of the map, fitted on commits, plus two signals that questions need. These were fitted on public questions about nine
-    /// repositories (leave-one-out) and validated on commits of three others.
+    /// The weights for a question on one line. They are those of the map, except for four that questions need, since these are about central
+    /// files and documents more often than changes are. They were chosen on public questions about nine repositories.
     fn default() -> Self {
-        Self { map: Weights::default(), next_of_a_file: 0.12, test: 0.3 }
+        let mut map = Weights::default();
+        for (feature, weight) in [
+            (FileFeature::PathPrefix, 2.0),
+            (FileFeature::References, 2.0),
+            (FileFeature::NoCode, -1.0),
+            (FileFeature::Peripheral, -2.5),
+        ] {
+            map.model.file[feature as usize] = weight;
+        }
+        Self { map, next_of_a_file: 0.04, definition: 1.0, test: 0.3 }
     }
 }
 
 impl SearchWeights {
+    /// The weights for a question. A text of several lines, such as an issue, is about a change: it is searched with the weights of the map, and
+    /// several passages of a file are as likely as those of several files.
+    pub fn of(question: &Question) -> Self {
+        if question.text.trim().contains('\n') {
+            Self { map: Weights::default(), next_of_a_file: 0.8, ..Self::default() }
+        } else {
+            Self::default()
+        }
+    }
+
     /// Removes one of [`SIGNALS`](crate::repo_map::SIGNALS) from these weights.
     #[must_use]
     pub fn without(self, signal: &str) -> Self {

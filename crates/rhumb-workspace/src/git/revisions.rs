@@ -212,7 +212,7 @@ impl Checkout {
         let made = Repository::init_opts(folder, options.external_template(false)).map_err(failed)?;
         let mut line = objects.into_os_string().into_encoded_bytes();
         line.push(b'\n');
-        fs::write(made.path().join("objects/info/alternates"), line).map_err(|source| GitError::Write(source))?;
+        fs::write(made.path().join("objects/info/alternates"), line).map_err(GitError::Write)?;
         // libgit2 reads the list of borrowed stores only when a repository is opened.
         Ok(Self { repo: Repository::open(folder).map_err(failed)? })
     }
