@@ -116,15 +116,18 @@ fn hit_text(hit: &Hit) -> String {
 }
 
 fn hit_json(hit: &Hit) -> Value {
-    json!({
+    let mut value = json!({
         "path": &*hit.path,
         "start_line": hit.line,
         "end_line": hit.end_line,
         "symbol": hit.symbol,
         "kind": hit.kind.map(|kind| kind.as_str()),
-        "container": hit.container,
         "score": hit.score,
-    })
+    });
+    if let Some(container) = &hit.container {
+        value["container"] = json!(container);
+    }
+    value
 }
 
 fn with_why(mut value: Value, why: Option<&[Contribution]>) -> Value {

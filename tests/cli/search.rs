@@ -33,6 +33,27 @@ fn it_is_explained_what_speaks_for_a_hit() {
 }
 
 #[test]
+fn files_and_definitions_are_listed_for_a_whole_issue() {
+    let issue = "The report of the depth is wrong\n\nTraceback (most recent call last):\n  File \"/srv/harbour.py\", line 6, in report\n    metres = depth(name)\nKeyError: 'x'\n";
+    let files = rows(&["--unit", "file", "--query", issue, "--explain"]);
+    assert_eq!(files[0]["path"], "harbour.py", "{files:?}");
+    let why = files[0]["why"].as_array().unwrap();
+    assert!(why.iter().any(|why| why["ground"] == "in a stack trace of the message"), "{why:?}");
+    let symbols = rows(&["--unit", "symbol", "--query", issue]);
+    assert_eq!((&symbols[0]["symbol"], &symbols[0]["path"]), (&"report".into(), &"harbour.py".into()), "{symbols:?}");
+    assert!(symbols[0].get("container").is_none() && symbols[0]["start_line"].as_u64().unwrap() > 0);
+    assert!(symbols.is_sorted_by(|a, b| a["score"].as_f64() >= b["score"].as_f64()));
+}
+
+#[test]
+fn files_are_not_searched_by_meaning() {
+    let repo = harbour_repo();
+    let args = ["search", "--unit", "file", "--mode", "semantic", "--query", "depth"];
+    let (code, out, err) = run(rhumb(&repo.path(), &args));
+    assert!(code == 2 && out.is_empty() && err.contains("leave out --unit"), "{code} {err}");
+}
+
+#[test]
 fn a_query_without_searchable_words_is_an_error() {
     let repo = harbour_repo();
     for (query, told) in [("", "empty"), ("  ", "empty"), ("how is the", "every text has"), ("zzyzx", "nothing speaks")]

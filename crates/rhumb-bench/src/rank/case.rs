@@ -129,6 +129,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_docs_show_the_example() {
+        assert!(include_str!("../../../../docs/benchmarks.md").contains(RANK_CASE));
+    }
+
+    #[test]
     fn both_forms_are_read() {
         let issue = read(RANK_CASE).unwrap();
         assert_eq!((issue.group.as_str(), issue.symbols[0].name.as_str()), ("issue", "Cache.refresh"));

@@ -53,9 +53,10 @@ impl Used {
     fn without(labels: &[String]) -> Self {
         let kept = |label: &str, name: &str| !labels.iter().any(|left_out| left_out == label || left_out == name);
         Self {
-            // Not in the data: only a running session has uncommitted changes.
-            file: FileFeature::ALL
-                .map(|feature| feature != FileFeature::Edited && kept(feature.label(), feature.name())),
+            // Not in the data: uncommitted changes, and files that a caller gives.
+            file: FileFeature::ALL.map(|feature| {
+                !matches!(feature, FileFeature::Edited | FileFeature::Given) && kept(feature.label(), feature.name())
+            }),
             symbol: SymbolFeature::ALL.map(|feature| kept(feature.label(), feature.name())),
         }
     }
@@ -285,7 +286,7 @@ fn table(cases: &[CaseFeatures], used: &Used) -> String {
         );
         for (at, feature) in names.iter().enumerate() {
             // What the data lack keeps its weight.
-            let is_by_hand = matches!(*feature, "edited" | "type" | "value");
+            let is_by_hand = matches!(*feature, "given" | "edited" | "type" | "value");
             let weight = match used[at] {
                 _ if is_by_hand => current[at],
                 true => fit.weights[at],

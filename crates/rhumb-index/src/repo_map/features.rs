@@ -113,6 +113,7 @@ features! {
         BestCommit: "best_commit", COMMITS;
         Churn: "churn", COMMITS;
         References: "references", REFERENCES;
+        Given: "given", NAMED;
         Edited: "edited", "changes that are not committed";
         Peripheral: "peripheral", KIND;
         Test: "test", KIND;
@@ -255,7 +256,7 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
             add(References, ranking.prominence(), &mut odds);
         }
         add(Edited, edited, &mut odds);
-        let excused = |file: usize| ranking.named.paths.contains_key(&(file as u32)) || ranking.asks_for_tests;
+        let excused = |file: usize| ranking.named.has_path(file as u32) || ranking.asks_for_tests;
         let flags =
             |of: &dyn Fn(usize) -> bool| -> Vec<f64> { (0..count).map(|file| f64::from(u8::from(of(file)))).collect() };
         let path = |file: usize| index.path(file as u32);
@@ -299,7 +300,7 @@ fn shares(mut values: Vec<f64>, peripheral: &[bool]) -> Vec<f64> {
 }
 
 /// The features of files that come from what the request names.
-fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64>); 8] {
+fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64>); 9] {
     let (named, count) = (&ranking.named, ranking.index().len());
     let definitions = ranking.graph.all_definitions();
     let dense = |values: &BTreeMap<u32, f64>| {
@@ -323,6 +324,7 @@ fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64
     words.iter_mut().for_each(|sum| *sum = sum.min(MAX_WORDS));
     [
         (FileFeature::NamedPath, dense(&named.paths)),
+        (FileFeature::Given, dense(&named.given)),
         (FileFeature::Linked, dense(&named.links)),
         (FileFeature::NamedModule, dense(&named.modules)),
         (FileFeature::NamedDefinitions, identifiers),
@@ -338,7 +340,7 @@ fn is_without_code(ranking: &Ranking, file: u32) -> bool {
     let is_code = |kind: SymbolKind| !matches!(kind, SymbolKind::Section | SymbolKind::Key | SymbolKind::Selector);
     !ranking.index().definitions(file).any(|entry| is_code(entry.kind()))
         && !path::is_landmark(ranking.index().path(file))
-        && !ranking.named.paths.contains_key(&file)
+        && !ranking.named.has_path(file)
 }
 
 /// A definition with its features.
@@ -439,7 +441,7 @@ impl<'r> SymbolFeatures<'r> {
         let mut ranks = vec![by_total.len() as f64; entries.len()];
         by_total.iter().enumerate().for_each(|(rank, &at)| ranks[at as usize] = rank as f64);
         let path = index.path(file);
-        let excused = self.ranking.asks_for_tests || self.ranking.named.paths.contains_key(&file);
+        let excused = self.ranking.asks_for_tests || self.ranking.named.has_path(file);
         let flag = |flag: bool| f64::from(u8::from(flag));
         let (peripheral, test) = (flag(path::is_peripheral(path) && !excused), flag(path::is_test(path) && !excused));
         let outer = self.definitions.outer(file);

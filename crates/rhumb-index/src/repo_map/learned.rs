@@ -6,7 +6,7 @@
 #![allow(clippy::approx_constant)]
 
 /// The weights of [`FileFeature`](super::FileFeature).
-pub(crate) const FILE: [(&str, f64, f64); 39] = [
+pub(crate) const FILE: [(&str, f64, f64); 40] = [
     ("title_words", 2.251, 0.376),
     ("prose_words", 1.010, 0.260),
     ("code_words", 0.948, 0.318),
@@ -36,6 +36,7 @@ pub(crate) const FILE: [(&str, f64, f64); 39] = [
     ("best_commit", 0.713, 0.258),
     ("churn", -0.137, 0.052),
     ("references", 0.000, 0.000),
+    ("given", 3.000, 0.000),
     ("edited", 1.000, 0.000),
     ("peripheral", -3.563, 0.574),
     ("test", -2.771, 0.925),

@@ -7,7 +7,7 @@ use super::index::MapIndex;
 use super::path;
 use crate::lexical::{LineRange, Message, StackFrame};
 
-/// Weight of a name and of a path that the caller gives, apart from the message.
+/// Weight of a name that the caller gives, apart from the message.
 const GIVEN: f64 = 2.0;
 /// Maximum number of files that a path can mean.
 const MAX_PATH_MATCHES: usize = 6;
@@ -40,6 +40,8 @@ const LINK_MARGIN: u32 = 3;
 pub(crate) struct Named {
     /// By file: the weight of its path.
     pub(crate) paths: BTreeMap<u32, f64>,
+    /// By file: the weight of the caller's paths.
+    pub(crate) given: BTreeMap<u32, f64>,
     /// By file: the weight of links to it.
     pub(crate) links: BTreeMap<u32, f64>,
     /// By file: the weight of dotted names of its module.
@@ -54,6 +56,13 @@ pub(crate) struct Named {
     pub(crate) related_types: BTreeMap<u32, f64>,
     /// The weight of each name with definitions.
     pub(crate) names: BTreeMap<u32, f64>,
+}
+
+impl Named {
+    /// Whether the request or the caller names the path of a file.
+    pub(crate) fn has_path(&self, file: u32) -> bool {
+        self.paths.contains_key(&file) || self.given.contains_key(&file)
+    }
 }
 
 /// How a request names a definition.
@@ -147,18 +156,20 @@ impl<'r> Resolver<'r> {
         (found, shared)
     }
 
-    fn add_paths(&mut self, paths: &[LineRange], files: &[String]) {
-        let given = files.iter().map(|path| (path.as_str(), 0, GIVEN));
-        let said = paths.iter().map(|path| (path.path.as_str(), path.line, 1.0));
-        for (path, line, weight) in said.chain(given) {
-            let (found, _) = self.files_at(path);
-            let weight = weight * if path.contains('/') { 1.0 } else { BARE_FILE_NAME };
+    fn add_paths(&mut self, paths: &[LineRange], given: &[String]) {
+        for path in paths {
+            let (found, _) = self.files_at(&path.path);
+            let weight = if path.path.contains('/') { 1.0 } else { BARE_FILE_NAME };
             for &file in &found {
                 raise(&mut self.named.paths, file, weight / found.len() as f64);
-                if line > 0 {
-                    self.link(file, line, line);
+                if path.line > 0 {
+                    self.link(file, path.line, path.line);
                 }
             }
+        }
+        for path in given {
+            let (found, _) = self.files_at(path);
+            found.iter().for_each(|&file| raise(&mut self.named.given, file, 1.0 / found.len() as f64));
         }
     }
 

@@ -16,7 +16,7 @@ use super::request::{MapRequest, symbols_chosen};
 use super::score::{Scores, row_contributions, row_odds, symbol_rows};
 use super::seed::Seeds;
 use super::weights::Weights;
-use crate::lexical::{FileText, Message, Query, Relevance, Term, each_word};
+use crate::lexical::{FileRelevance, FileText, Message, Query, Relevance, Term, each_word};
 
 /// Maximum number of nested containers that are named.
 const MAX_CONTAINERS: usize = 8;
@@ -86,7 +86,13 @@ impl Ranking {
         let query = Query::of_message(&message);
         let relevance = relevance(graph, &query);
         let given = (&request.mentioned_files[..], &request.mentioned_idents[..]);
-        let named = Resolver::resolve(index, graph.all_definitions(), &message, given);
+        // Without a request nothing is looked up, and the table of definitions is not needed.
+        let is_request = !message.is_empty() || !request.mentioned_files.is_empty();
+        let named = if is_request {
+            Resolver::resolve(index, graph.all_definitions(), &message, given)
+        } else {
+            Named::default()
+        };
         let seeds = Seeds::new(graph, &chat, &named, &relevance, weights);
         let mut ranking = Self {
             graph: Arc::clone(graph),
@@ -258,6 +264,9 @@ fn asks_for_tests(title: &str) -> bool {
 
 /// The relevance of the files to the words of the request.
 fn relevance(graph: &TagGraph, query: &Query) -> Relevance {
+    if query.is_empty() {
+        return Relevance { files: vec![FileRelevance::default(); graph.index().len()] };
+    }
     let (index, definitions) = (graph.index(), graph.all_definitions());
     let text = |file: u32| FileText {
         path: index.path(file),

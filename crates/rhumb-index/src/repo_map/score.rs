@@ -58,7 +58,7 @@ impl Scores {
 fn is_requested(ranking: &Ranking) -> bool {
     let named = &ranking.named;
     ranking.relevance.files.iter().any(FileRelevance::is_relevant)
-        || !(named.paths.is_empty() && named.definitions.is_empty())
+        || !(named.paths.is_empty() && named.given.is_empty() && named.definitions.is_empty())
 }
 
 /// Scores without a request: the rank by references, plus recent changes and changes together with the chat.

@@ -33,16 +33,17 @@ impl Seeds {
         relevance: &Relevance,
         weights: &Weights,
     ) -> Self {
-        let definitions = graph.all_definitions();
         let mut votes = Votes {
             graph,
             file_votes: vec![0.0; graph.index().len()],
             symbol_votes: vec![0.0; graph.symbols().len()],
             word_votes: word_votes(relevance),
         };
-        named.paths.iter().for_each(|(&file, weight)| votes.file_votes[file as usize] += weight);
+        for (&file, weight) in named.paths.iter().chain(&named.given) {
+            votes.file_votes[file as usize] += weight;
+        }
         for (&definition, named) in &named.definitions {
-            let (file, at) = definitions.location(definition);
+            let (file, at) = graph.all_definitions().location(definition);
             if let Some(&symbol) = graph.symbols_of(file).get(at as usize) {
                 votes.symbol_votes[symbol as usize] += named.identifier;
             }
