@@ -16,6 +16,8 @@ const FILES_PER_HIT: usize = 3;
 const MAX_PASSAGES_PER_FILE: usize = 8;
 /// Score of a passage without any of the words, relative to the best of its file.
 const BASE_SCORE: f64 = 0.1;
+/// Factor for lines outside of all definitions in a file that has some: imports, constants, a comment about the file.
+const OUTSIDE_SCORE: f64 = 0.3;
 /// Additional score of the definition of a requested name, relative to the best passage of its file.
 const DEFINITION_BONUS: f64 = 2.0;
 
@@ -196,7 +198,11 @@ fn of_file(
     for &(passage, points) in scored {
         let definition = terms.passage(passage as usize).and_then(|passage| passage.definition);
         let of_definition = definition.and_then(|definition| odds.get(definition as usize));
-        let place = of_definition.map_or(1.0, |odds| (weights.definition * (odds - best_odds)).exp());
+        let place = match of_definition {
+            Some(odds) => (weights.definition * (odds - best_odds)).exp(),
+            None if odds.is_empty() => 1.0,
+            None => OUTSIDE_SCORE,
+        };
         if let Some(cell) = score.get_mut(passage as usize) {
             *cell = BASE_SCORE + (1.0 - BASE_SCORE) * place * points / best;
         }
