@@ -229,7 +229,7 @@ mod tests {
     }
 
     fn kind(error: &LlmError) -> String {
-        format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
+        format!("{error:?}").split([' ', '{', '(']).next().unwrap_or_default().to_owned()
     }
 
     #[test]
