@@ -53,7 +53,7 @@ impl Theme {
         }
     }
 
-    /// A theme inside the program. Errors: [`ThemeError::UnknownTheme`].
+    /// A theme inside the program. Errors: an unknown name.
     pub fn builtin(name: &str, depth: ColorDepth) -> Result<Self, ThemeError> {
         Self::load(name, depth, &|_| None)
     }

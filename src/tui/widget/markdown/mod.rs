@@ -212,7 +212,7 @@ impl StreamingMarkdown {
         &self.source
     }
 
-    /// The lines for that width and theme, equal to those of [`super::render`] for the whole source. Until [`Self::forget`], the
+    /// The lines for that width and theme, equal to those of [`render`] for the whole source. Until [`Self::forget`], the
     /// end of a last block above `LARGE_BLOCK_BYTES` may differ. If text has arrived, the last block is rendered, or only
     /// the end of a large one.
     pub fn lines(&mut self, width: u16, theme: &Theme, code: &Highlighter<'_>) -> &[Line<'static>] {
