@@ -8,8 +8,10 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Maximum length of a message that is read, in bytes. The rest is ignored.
-const MAX_MESSAGE_BYTES: usize = 200_000;
+/// Maximum length of a message that is read, in bytes. The rest is ignored, so that a pasted log costs little.
+const MAX_MESSAGE_BYTES: usize = 40_000;
+/// Maximum length of a title, in bytes. The rest of a longer first line is prose.
+const MAX_TITLE_BYTES: usize = 1_000;
 /// Minimum number of lines of a message with template headings, version lists and logs.
 const MIN_REPORT_LINES: usize = 4;
 /// Maximum length of an error line, in bytes. Longer lines are data.
@@ -237,7 +239,11 @@ impl Message {
     fn read_lines(&mut self, text: &str) -> Vec<String> {
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
         let (title, body) = if first.trim_start().starts_with("```") { ("", text) } else { (first, body) };
+        let (title, rest) = title.split_at(title.floor_char_boundary(MAX_TITLE_BYTES));
         self.title = title.trim_start_matches(['#', ' ']).to_owned();
+        if !rest.is_empty() {
+            self.prose = format!("{rest}\n");
+        }
         let is_report = body.lines().count() >= MIN_REPORT_LINES;
         let mut reader =
             LineReader { message: self, fenced: false, versions: false, in_trace: false, outer: Vec::new() };
@@ -519,6 +525,13 @@ mod tests {
         assert_eq!(message.links, [range("src/a.rs", 10, 12)]);
         assert!(message.paths.contains(&range("src/b.rs", 7, 7)) && message.paths.contains(&range("c.toml", 0, 0)));
         assert!(message.paths.iter().all(|path| path.path != "1.2.3"));
+    }
+
+    #[test]
+    fn the_end_of_a_long_first_line_is_prose() {
+        let message = Message::new(&"boat ".repeat(20_000));
+        assert!(message.title.len() <= MAX_TITLE_BYTES && message.prose.contains("boat"));
+        assert!(message.title.len() + message.prose.len() <= MAX_MESSAGE_BYTES + 1);
     }
 
     #[test]
