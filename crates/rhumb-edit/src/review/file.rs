@@ -88,6 +88,11 @@ impl FileReview {
         self.composed_where(|decision| decision == Decision::Accepted)
     }
 
+    /// The file with all hunks and lines that are not rejected.
+    pub fn composed_with_pending(&self) -> Composed {
+        self.composed_where(|decision| decision != Decision::Rejected)
+    }
+
     /// The file with the lines for whose decision `take` returns `true`.
     pub(crate) fn composed_where(&self, take: impl Fn(Decision) -> bool) -> Composed {
         let is_partly_accepted = |item: &ReviewHunk| match item.line_count() {

@@ -116,12 +116,12 @@ impl ReviewHunk {
         self.marks.iter().any(|mark| [Flag::RunsLater.name(), Flag::DoubtfulName.name()].contains(&mark.as_str()))
     }
 
-    /// Rejects its pending lines.
-    pub(crate) fn reject_pending(&mut self) {
-        let rejected = |decision: Decision| if decision == Decision::Pending { Decision::Rejected } else { decision };
+    /// Sets the decision of its pending lines.
+    pub(crate) fn decide_pending(&mut self, to: Decision) {
+        let decided = |decision: Decision| if decision == Decision::Pending { to } else { decision };
         self.choice = match &self.choice {
-            LineChoice::Whole(decision) => LineChoice::Whole(rejected(*decision)),
-            LineChoice::Lines(lines) => LineChoice::of_lines(lines.iter().copied().map(rejected).collect()),
+            LineChoice::Whole(decision) => LineChoice::Whole(decided(*decision)),
+            LineChoice::Lines(lines) => LineChoice::of_lines(lines.iter().copied().map(decided).collect()),
         };
     }
 

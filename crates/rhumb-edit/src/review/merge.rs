@@ -97,7 +97,7 @@ impl FileReview {
 
     /// The file with all hunks that are not rejected; `None` if there are none.
     fn pending_changes(&self) -> Option<PendingFile> {
-        let proposed = match self.composed_where(|decision| decision != Decision::Rejected) {
+        let proposed = match self.composed_with_pending() {
             Composed::Untouched => return None,
             Composed::Text(text) => Some(Arc::from(text)),
             Composed::Deleted => None,

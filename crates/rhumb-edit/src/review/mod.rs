@@ -13,6 +13,7 @@ mod merge;
 mod persist;
 mod rebase;
 mod split;
+mod subset;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use file::{Composed, FileReview, path_with_link_target};
 pub use hunk::{Counts, Decision, ReviewHunk};
 pub use manual::PlaceError;
 pub use marks::describe_mark;
+pub use subset::minimal_failing_set;
 
 /// Identifies a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -144,7 +146,7 @@ impl Review {
     /// Rejects every pending hunk. Returns their number.
     pub fn reject_pending(&mut self) -> usize {
         let pending: Vec<HunkId> = self.ids().filter(|id| self.decision(*id) == Decision::Pending).collect();
-        self.change_hunks(&pending, ReviewHunk::reject_pending)
+        self.change_hunks(&pending, |hunk| hunk.decide_pending(Decision::Rejected))
     }
 
     /// Whether a hunk, or a line of one, is accepted.
