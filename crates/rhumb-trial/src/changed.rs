@@ -1,0 +1,184 @@
+//! What a command changed in the checkout, and what others changed in the repository meanwhile.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use rhumb_workspace::{Root, is_ignored};
+
+use crate::scratch::{Scratch, remove_all};
+use crate::{Change, FileIsolation};
+
+/// Maximum number of changed files that are reported.
+pub const MAX_CHANGED_FILES: usize = 1_000;
+/// Maximum size of a file that is reported, in bytes.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+/// Maximum number of entries that are looked at, without those of ignored folders.
+const MAX_ENTRIES: usize = 50_000;
+/// Maximum number of stale files that are named.
+const MAX_STALE: usize = 20;
+
+/// A file that a command changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// The path below the root, with `/`.
+    pub path: String,
+    /// The content when the command started; `None` if the file did not exist.
+    pub before: Option<Arc<[u8]>>,
+    /// The content now; `None` if the file was deleted.
+    pub after: Option<Arc<[u8]>>,
+}
+
+/// The files that a command changed, sorted by path.
+pub(crate) fn collect(root: &Root, scratch: &Scratch, files: FileIsolation, changes: &[Change]) -> Vec<ChangedFile> {
+    let expected = changes.iter().map(|change| (change.path.as_str(), &change.content)).collect();
+    let mut found = Collector { root, expected, files: BTreeMap::new(), entries: 0 };
+    match files {
+        FileIsolation::Overlay => found.upper(&scratch.upper(), ""),
+        FileIsolation::Copy => found.copy(&scratch.copy()),
+    }
+    found
+        .files
+        .into_iter()
+        .map(|(path, (before, after))| ChangedFile { path, before, after })
+        .take(MAX_CHANGED_FILES)
+        .collect()
+}
+
+type Content = Option<Arc<[u8]>>;
+
+struct Collector<'r> {
+    root: &'r Root,
+    /// The contents of the files that the trial had changed before the command started.
+    expected: BTreeMap<&'r str, &'r Content>,
+    files: BTreeMap<String, (Content, Content)>,
+    entries: usize,
+}
+
+impl Collector<'_> {
+    /// Adds the differences between a folder of the upper layer and the repository.
+    fn upper(&mut self, folder: &Path, below: &str) {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            self.entries += 1;
+            let (Some(name), Ok(meta)) = (entry.file_name().to_str().map(str::to_owned), entry.metadata()) else {
+                continue;
+            };
+            let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
+            names.push(name);
+            if self.entries > MAX_ENTRIES || path == ".git" {
+                continue;
+            }
+            let is_ignored = is_ignored(self.root, &path);
+            if is_whiteout(&meta) {
+                if is_ignored {
+                    // A build product that was deleted is there again in the next run.
+                    remove_all(&entry.path());
+                } else {
+                    self.deleted(&path);
+                }
+            } else if is_ignored {
+                continue;
+            } else if meta.is_dir() {
+                self.upper(&entry.path(), &path);
+            } else if meta.is_file() {
+                self.compare(&path, read(&entry.path()));
+            }
+        }
+        if is_opaque(folder) {
+            for entry in fs::read_dir(self.root.path().join(below)).into_iter().flatten().flatten() {
+                let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+                let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
+                if !names.contains(&name) && path != ".git" && !is_ignored(self.root, &path) {
+                    self.deleted(&path);
+                }
+            }
+        }
+    }
+
+    /// Adds the deletion of a file, or of all files of a folder.
+    fn deleted(&mut self, path: &str) {
+        self.entries += 1;
+        let at = self.root.path().join(path);
+        let Ok(meta) = fs::symlink_metadata(&at) else { return self.compare(path, None) };
+        if !meta.is_dir() {
+            return self.compare(path, None);
+        }
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
+            let below = format!("{path}/{name}");
+            if self.entries <= MAX_ENTRIES && !is_ignored(self.root, &below) {
+                self.deleted(&below);
+            }
+        }
+    }
+
+    /// Adds the differences between a copy and the repository.
+    fn copy(&mut self, copy: &Path) {
+        let Ok(copied) = Root::at(copy) else { return };
+        let listed = |root: &Root| {
+            let listing = rhumb_workspace::files(root, &AtomicBool::new(false), &mut |_| {});
+            listing.files.into_iter().map(|entry| entry.path).collect::<Vec<String>>()
+        };
+        for path in listed(&copied).into_iter().chain(listed(self.root)) {
+            self.compare(&path, read(&copy.join(&path)));
+        }
+    }
+
+    fn compare(&mut self, path: &str, after: Content) {
+        let before = match self.expected.get(path) {
+            Some(content) => (*content).clone(),
+            None => read(&self.root.path().join(path)),
+        };
+        if before != after {
+            self.files.insert(path.to_owned(), (before, after));
+        }
+    }
+}
+
+fn read(path: &Path) -> Content {
+    let meta = fs::symlink_metadata(path).ok()?;
+    let is_read = meta.is_file() && meta.len() <= MAX_FILE_BYTES;
+    is_read.then(|| fs::read(path).ok()).flatten().map(Into::into)
+}
+
+/// Whether an entry of an upper layer marks a deleted file: a character device with the number 0.
+fn is_whiteout(meta: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+        meta.file_type().is_char_device() && meta.rdev() == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        false
+    }
+}
+
+/// Whether a folder of an upper layer hides the folder below it.
+fn is_opaque(folder: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        let mut value = [0u8; 1];
+        rustix::fs::getxattr(folder, "user.overlay.opaque", &mut value[..])
+            .is_ok_and(|length| length == 1 && value == *b"y")
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        false
+    }
+}
+
+/// The files of the repository that were changed since `began`.
+pub(crate) fn stale(root: &Root, began: SystemTime) -> Vec<String> {
+    let listing = rhumb_workspace::files(root, &AtomicBool::new(false), &mut |_| {});
+    let since = began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos());
+    let paths = listing.files.into_iter().filter(|entry| entry.modified > since).map(|entry| entry.path);
+    paths.take(MAX_STALE).collect()
+}

@@ -1,0 +1,147 @@
+//! The mounts of a trial. They exist in the mount namespace of the child alone.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount, mount_change, move_mount,
+    open_tree,
+};
+
+use crate::Network;
+use crate::child::{Failed, existing, failed};
+use crate::scratch::private_folder;
+use crate::spec::Spec;
+
+/// Folders that the trial replaces by empty ones: files of other programs, and sockets by which a command could leave the trial.
+const PRIVATE: [(&str, &CStrMode); 4] = [("/tmp", STICKY), ("/var/tmp", STICKY), ("/dev/shm", STICKY), ("/run", PLAIN)];
+type CStrMode = std::ffi::CStr;
+const STICKY: &CStrMode = c"mode=1777";
+const PLAIN: &CStrMode = c"mode=755";
+
+/// What of `/run` stays visible: programs and libraries of NixOS, and with a network its name servers.
+const KEPT_OF_RUN: [&str; 4] = ["/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system"];
+const NAME_SERVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
+
+/// Mounts the checkout over the root, and hides what a command must not see or reach.
+pub(crate) fn mount_all(spec: &Spec) -> Result<(), Failed> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
+        .map_err(failed("the mounts cannot be made private"))?;
+    // All sources are opened before the first mount hides any of them.
+    let checkout = overlay(&spec.root, &spec.scratch.join("upper"), &spec.scratch.join("work"))
+        .map_err(failed("the overlay cannot be mounted"))?;
+    let mut attached = vec![(checkout, spec.root.clone())];
+    for (number, folder) in spec.git.iter().chain(&spec.caches).enumerate() {
+        if let Some((real, true)) = existing(folder).filter(|(real, _)| is_apart(real, &attached)) {
+            let layer = |name: &str| spec.scratch.join(format!("{name}-{number}"));
+            let (upper, work) = (layer("upper"), layer("work"));
+            for made in [&upper, &work] {
+                private_folder(made).map_err(failed(made.display()))?;
+            }
+            // A cache that cannot be mounted is read-only.
+            attached.extend(overlay(&real, &upper, &work).ok().map(|mount| (mount, real)));
+        }
+    }
+    let kept = KEPT_OF_RUN.iter().chain(NAME_SERVERS.iter().filter(|_| spec.network == Network::Full));
+    for folder in kept.map(Path::new).filter(|folder| folder.exists()) {
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        attached.extend(open_tree(CWD, folder, flags).ok().map(|tree| (tree, folder.to_owned())));
+    }
+    let blank = blank_file(spec)?;
+    let hidden: Vec<(PathBuf, bool)> = spec.hidden.iter().filter_map(|path| existing(path)).collect();
+    let folder_of_home = spec.home.clone();
+    for (folder, options) in PRIVATE.iter().filter(|(folder, _)| Path::new(folder).is_dir()) {
+        mount("tmpfs", *folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, *options)
+            .map_err(failed(format!("{folder} cannot be made private")))?;
+    }
+    // Only below a private folder can one of these be missing.
+    for folder in attached.iter().map(|(_, at)| at).chain(&folder_of_home) {
+        if is_in_private(folder) {
+            fs::create_dir_all(folder).map_err(failed(folder.display()))?;
+        }
+    }
+    for (mounted, at) in &attached {
+        attach(mounted, at).map_err(failed(format!("{} cannot be mounted", at.display())))?;
+    }
+    for (path, is_folder) in hidden.iter().filter(|(path, _)| path.exists() && !spec.root.starts_with(path)) {
+        let hide = || -> io::Result<()> {
+            if *is_folder {
+                mount(
+                    "tmpfs",
+                    path,
+                    "tmpfs",
+                    MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY,
+                    c"mode=000",
+                )?;
+                return Ok(());
+            }
+            let flags =
+                OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
+            attach(&open_tree(&blank, "", flags)?, path)
+        };
+        hide().map_err(failed(format!("{} cannot be hidden", path.display())))?;
+    }
+    Ok(())
+}
+
+/// Whether a folder neither contains one of the mounts nor is inside of one.
+fn is_apart(folder: &Path, attached: &[(OwnedFd, PathBuf)]) -> bool {
+    attached.iter().all(|(_, at)| !folder.starts_with(at) && !at.starts_with(folder)) && folder != Path::new("/")
+}
+
+fn is_in_private(path: &Path) -> bool {
+    PRIVATE.iter().any(|(folder, _)| path.starts_with(folder))
+}
+
+/// A file without permissions, to be mounted over files that must not be read.
+fn blank_file(spec: &Spec) -> Result<OwnedFd, Failed> {
+    use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+    let path = spec.scratch.join("blank");
+    let mut options = fs::OpenOptions::new();
+    let file =
+        options.write(true).create(true).truncate(true).mode(0o600).open(&path).map_err(failed("the blank file"))?;
+    file.set_permissions(fs::Permissions::from_mode(0o000)).map_err(failed("the blank file"))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).map_err(failed("the blank file"))?;
+    Ok(file.into())
+}
+
+/// An overlay above a folder, not yet attached. The options are set one by one, so that no character in a path has a meaning.
+fn overlay(lower: &Path, upper: &Path, work: &Path) -> io::Result<OwnedFd> {
+    let context = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, "source", "rhumb")?;
+    // Kernels before 6.5 know the older name alone, in which a colon separates layers.
+    if fsconfig_set_string(&context, "lowerdir+", lower).is_err() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let mut escaped = Vec::new();
+        for byte in lower.as_os_str().as_bytes() {
+            if matches!(byte, b':' | b'\\') {
+                escaped.push(b'\\');
+            }
+            escaped.push(*byte);
+        }
+        fsconfig_set_string(&context, "lowerdir", std::ffi::OsStr::from_bytes(&escaped))?;
+    }
+    fsconfig_set_string(&context, "upperdir", upper)?;
+    fsconfig_set_string(&context, "workdir", work)?;
+    fsconfig_set_flag(&context, "userxattr")?;
+    fsconfig_create(&context)?;
+    Ok(fsmount(
+        &context,
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        MountAttrFlags::MOUNT_ATTR_NODEV | MountAttrFlags::MOUNT_ATTR_NOSUID,
+    )?)
+}
+
+fn attach(mounted: &OwnedFd, at: &Path) -> io::Result<()> {
+    Ok(move_mount(mounted, "", CWD, at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?)
+}
+
+/// Mounts the processes of the new namespace.
+pub(crate) fn mount_proc() -> Result<(), Failed> {
+    mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None::<&std::ffi::CStr>)
+        .map_err(failed("/proc cannot be mounted"))
+}
