@@ -116,6 +116,7 @@ fn names_and_lines_of_files_cannot_reach_the_terminal() {
         kind: None,
         container: Some("\u{1b}]0;title\u{7}".to_owned()),
         signature: String::new(),
+        evidence: Vec::new(),
         score: 1.0,
     };
     let hits = vec![hit("a\u{1b}[2J\u{202e}b.py", "\u{1b}[31mred\r"), hit("gone\n.py", "\u{9b}31m")];

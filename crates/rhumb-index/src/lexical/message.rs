@@ -238,7 +238,8 @@ impl Message {
     /// Assigns each line to a part. Returns the inline code.
     fn read_lines(&mut self, text: &str) -> Vec<String> {
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
-        let (title, body) = if first.trim_start().starts_with("```") { ("", text) } else { (first, body) };
+        let has_title = !first.trim_start().starts_with("```") && frame(first).is_none();
+        let (title, body) = if has_title { (first, body) } else { ("", text) };
         let (title, rest) = title.split_at(title.floor_char_boundary(MAX_TITLE_BYTES));
         self.title = title.trim_start_matches(['#', ' ']).to_owned();
         if !rest.is_empty() {
@@ -291,7 +292,7 @@ impl Message {
             (self.title.clone(), self.prose.clone(), self.code.clone(), self.error.clone());
         self.add_words(&code, |_| Some(IN_CODE));
         self.add_words(&error, |_| Some(IN_ERROR));
-        self.add_words(&prose, |word| is_compound(word).then_some(IN_PROSE));
+        self.add_words(&prose, |word| has_identifier_form(word).then_some(IN_PROSE));
         for [_, name] in groups::<2>(&CALL, &sentences) {
             raise(&mut self.identifiers, name, IN_PROSE);
         }
@@ -313,7 +314,7 @@ impl Message {
         let in_title = in_backticks(&title);
         self.add_words(&title, |word| {
             let is_call = title.contains(&format!("{word}("));
-            (is_compound(word) || is_call || in_title.iter().any(|name| name == word)).then_some(IN_TITLE)
+            (has_identifier_form(word) || is_call || in_title.iter().any(|name| name == word)).then_some(IN_TITLE)
         });
         for [_, definition, variable] in groups::<3>(&OWN, &code) {
             for names in [&mut self.identifiers, &mut self.words] {
@@ -345,7 +346,7 @@ fn raise(names: &mut BTreeMap<String, f64>, name: &str, weight: f64) {
 }
 
 /// Whether a word has a form that prose lacks: an underscore, or a capital after a small letter.
-fn is_compound(word: &str) -> bool {
+fn has_identifier_form(word: &str) -> bool {
     let camel_case = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     camel_case || word.trim_matches('_').contains('_') || word.starts_with("__")
 }

@@ -5,6 +5,7 @@
 //! is computed once per content and stored; statistics of the repository are computed at query time.
 
 mod message;
+mod phrases;
 mod query;
 mod relevance;
 mod terms;
@@ -12,6 +13,7 @@ mod words;
 
 pub use message::{LineRange, Message, StackFrame};
 pub use query::{PARTS, Query};
+pub(crate) use relevance::is_entry;
 pub use relevance::{FIELDS, FileRelevance, FileText, PathRelevance, Relevance, UnitRelevance};
 pub use terms::{Depth, Extent, FileTerms, MAX_PASSAGE_LINES, PackedTerms, Passage, is_comment_line, owners};
 pub use words::{Term, each_term, each_word, is_stop_word, stemmed};

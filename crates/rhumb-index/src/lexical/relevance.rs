@@ -5,15 +5,14 @@
 
 use rayon::prelude::*;
 
-use super::query::{PARTS, Query};
+use super::phrases::of_posting;
+use super::query::{PART_WEIGHTS, PARTS, Query};
 use super::terms::{FieldCounts, PackedTerms};
 use super::words::{each_term, each_word};
 
 /// BM25: saturation of the term frequency, and the influence of the text length.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-/// Weights of the words of title, prose, code and error text.
-const PART_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.6, 0.8];
 /// Number of definitions of a file whose scores are added.
 const TOP_UNITS: usize = 3;
 /// Weight of the identifiers of the message in the score of a definition.
@@ -25,8 +24,6 @@ const FILE_FIELD_SATURATION: f64 = 2.0;
 const FOLDER_CODE_WEIGHT: f64 = 0.4;
 /// Minimum length in bytes of a common prefix of two words.
 const MIN_PREFIX: usize = 3;
-/// File names that say nothing; the name of the folder counts instead.
-const ENTRY_FILES: [&str; 4] = ["__init__", "index", "lib", "mod"];
 
 /// Number of fields of a definition: name, documentation, code.
 pub const FIELDS: usize = FieldCounts::FIELDS;
@@ -42,6 +39,16 @@ pub struct FileText<'i> {
     pub outer: &'i [u32],
 }
 
+impl FileText<'_> {
+    /// The unit of a passage, and that of the function around it: a definition plus one, or 0 for lines outside of all definitions.
+    fn units_of(&self, passage: u16) -> (u32, Option<u32>) {
+        let definition = self.terms.passage(passage as usize).and_then(|passage| passage.definition);
+        let outer = definition.and_then(|definition| self.outer.get(definition as usize)).copied();
+        let unit = |definition: u32| definition + 1;
+        (definition.map_or(0, unit), outer.filter(|outer| *outer != u32::MAX).map(unit))
+    }
+}
+
 /// The relevance of a file to a query. Scores are comparable only among the files of one repository.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FileRelevance {
@@ -53,12 +60,14 @@ pub struct FileRelevance {
     pub coverage: f64,
     /// Sum of the rarities of the identifiers that occur, by their weights.
     pub identifiers: f64,
+    /// Sum of the rarities of the phrases that occur, by their weights.
+    pub phrases: f64,
     /// Words in the path.
     pub path: PathRelevance,
     /// Definitions with a score, by index in the file.
     pub units: Vec<UnitRelevance>,
     /// Passages with a score, by index in the file.
-    pub passages: Vec<(u16, f64)>,
+    pub passages: Vec<(u16, f32)>,
 }
 
 /// The relevance of a path to a query.
@@ -82,19 +91,21 @@ pub struct UnitRelevance {
     /// The definition, by index in the file; `None` for lines outside of all definitions.
     pub definition: Option<u32>,
     /// Score by part of the message.
-    pub parts: [f64; PARTS],
+    pub parts: [f32; PARTS],
     /// Score by field, saturated apart.
-    pub fields: [f64; FIELDS],
+    pub fields: [f32; FIELDS],
     /// Sum of the rarities of the title's words that occur.
-    pub coverage: f64,
+    pub coverage: f32,
     /// Sum of the rarities of the identifiers that occur, by their weights.
-    pub identifiers: f64,
+    pub identifiers: f32,
+    /// Sum of the rarities of the phrases that occur, by their weights.
+    pub phrases: f32,
 }
 
 impl UnitRelevance {
     /// The score of the whole message.
     pub fn total(&self) -> f64 {
-        self.parts.iter().sum::<f64>() + IDENTIFIER_WEIGHT * self.identifiers
+        self.parts.map(f64::from).iter().sum::<f64>() + IDENTIFIER_WEIGHT * f64::from(self.identifiers)
     }
 }
 
@@ -113,7 +124,7 @@ impl FileRelevance {
 
     /// Highest score of a definition for the title.
     pub fn best_title(&self) -> f64 {
-        self.units.iter().map(|unit| unit.parts[0]).fold(0.0, f64::max)
+        self.units.iter().map(|unit| f64::from(unit.parts[0])).fold(0.0, f64::max)
     }
 
     /// Whether the query has any word of the file or its path.
@@ -178,6 +189,8 @@ struct Hits {
     passages: Vec<(u16, u16, u16)>,
     /// Sorted by unit and term, without duplicates.
     units: Vec<UnitHit>,
+    /// Unit (as in [`UnitHit`]) and phrase (index in the query). Sorted, without duplicates.
+    phrases: Vec<(u32, u16)>,
     /// Terms in the path, and whether they are in the file name.
     path: Vec<(u16, bool)>,
     /// Number of words in the file name.
@@ -203,13 +216,11 @@ impl Hits {
             for posting in terms.postings(at) {
                 let (counts, weight) = (posting.counts.fields(), posting.counts.weight());
                 passages.push((index, posting.passage, weight));
-                let definition = terms.passage(posting.passage as usize).and_then(|passage| passage.definition);
-                let unit = definition.map_or(0, |definition| definition + 1);
+                let (unit, outer) = file.units_of(posting.passage);
                 units.push(UnitHit { unit, term: index, counts, weight });
-                let outer = definition.and_then(|definition| file.outer.get(definition as usize)).copied();
-                if let Some(outer) = outer.filter(|outer| *outer != u32::MAX) {
+                if let Some(outer) = outer {
                     let [name, doc, code] = counts;
-                    units.push(UnitHit { unit: outer + 1, term: index, counts: [0, doc, code.max(name)], weight });
+                    units.push(UnitHit { unit: outer, term: index, counts: [0, doc, code.max(name)], weight });
                 }
             }
         }
@@ -223,7 +234,14 @@ impl Hits {
             same
         });
         let (path, name_words) = path_hits(query, file.path);
-        Self { passages, units, path, name_words, prefix: prefix_hits(query, file.path) }
+        Self {
+            passages,
+            units,
+            phrases: phrase_hits(query, file),
+            path,
+            name_words,
+            prefix: prefix_hits(query, file.path),
+        }
     }
 
     /// The query's terms in the content, without duplicates.
@@ -232,12 +250,35 @@ impl Hits {
     }
 }
 
+/// The phrases of the query in a file. Both lists are sorted.
+fn phrase_hits(query: &Query, file: &FileText<'_>) -> Vec<(u32, u16)> {
+    let mut wanted = (0u16..).zip(&query.phrases).peekable();
+    let mut hits = Vec::new();
+    for &word in file.terms.phrases() {
+        let (phrase, passage) = of_posting(word);
+        while wanted.next_if(|(_, (wanted, _))| *wanted < phrase).is_some() {}
+        let Some(&(index, &(next, _))) = wanted.peek() else { break };
+        if next == phrase {
+            let (unit, outer) = file.units_of(passage);
+            hits.extend([Some(unit), outer].into_iter().flatten().map(|unit| (unit, index)));
+        }
+    }
+    hits.sort_unstable();
+    hits.dedup();
+    hits
+}
+
+/// Whether a stem is that of a file that represents its folder.
+pub(crate) fn is_entry(stem: &str) -> bool {
+    matches!(stem, "__init__" | "index" | "mod" | "lib")
+}
+
 /// The folders of a path and the name that describes the file: that of the folder for an entry file.
 fn described(path: &str) -> (&str, &str) {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let folder = folders.rsplit_once('/').map_or(folders, |(_, folder)| folder);
-    (folders, if ENTRY_FILES.contains(&stem) && !folder.is_empty() { folder } else { stem })
+    (folders, if is_entry(stem) && !folder.is_empty() { folder } else { stem })
 }
 
 fn path_hits(query: &Query, path: &str) -> (Vec<(u16, bool)>, usize) {
@@ -279,6 +320,8 @@ struct Statistics<'q> {
     /// By query term: inverse document frequency among passages, definitions, files and paths.
     passage_rarity: Vec<f64>,
     unit_rarity: Vec<f64>,
+    /// By phrase: inverse document frequency among definitions, times its weight.
+    phrase_values: Vec<f64>,
     file_rarity: Vec<f64>,
     path_rarity: Vec<f64>,
     /// Sum of the inverse document frequencies of the query's words among files.
@@ -294,22 +337,31 @@ impl<'q> Statistics<'q> {
         let count = query.terms.len();
         let [mut passages_with, mut units_with, mut files_with, mut paths_with] =
             [0; 4].map(|_: i32| vec![0usize; count]);
+        let mut phrases_with = vec![0usize; query.phrases.len()];
         for hits in hits {
             hits.passages.iter().for_each(|hit| passages_with[hit.0 as usize] += 1);
             hits.units.iter().for_each(|hit| units_with[hit.term as usize] += 1);
             hits.terms().for_each(|term| files_with[term as usize] += 1);
             hits.path.iter().for_each(|hit| paths_with[hit.0 as usize] += 1);
+            hits.phrases.iter().for_each(|hit| phrases_with[hit.1 as usize] += 1);
         }
         let passages: usize = files.iter().map(|file| file.terms.passages()).sum();
         let units: usize = files.par_iter().map(|file| unit_count(&file.terms)).sum();
         let texts = files.iter().filter(|file| file.terms.length() > 0).count();
         let length: f64 = files.iter().map(|file| f64::from(file.terms.length())).sum();
-        let rarities = |with: &[usize], all: usize| with.iter().map(|&with| rarity(with, all)).collect();
+        let rarities =
+            |with: &[usize], all: usize| -> Vec<f64> { with.iter().map(|&with| rarity(with, all)).collect() };
+        let phrase_rarities = rarities(&phrases_with, units);
         let mut statistics = Self {
             query,
             word_rarity: 0.0,
             passage_rarity: rarities(&passages_with, passages),
             unit_rarity: rarities(&units_with, units),
+            phrase_values: phrase_rarities
+                .iter()
+                .zip(&query.phrases)
+                .map(|(rarity, phrase)| rarity * phrase.1)
+                .collect(),
             file_rarity: rarities(&files_with, texts),
             path_rarity: rarities(&paths_with, files.len()),
             passage_length: (length / passages.max(1) as f64).max(1.0),
@@ -338,7 +390,7 @@ impl<'q> Statistics<'q> {
         std::array::from_fn(|part| counts[part] * PART_WEIGHTS[part])
     }
 
-    fn passages(&self, hits: &Hits, terms: &PackedTerms<'_>) -> Vec<(u16, f64)> {
+    fn passages(&self, hits: &Hits, terms: &PackedTerms<'_>) -> Vec<(u16, f32)> {
         let score = |&(term, passage, weight): &(u16, u16, u16)| {
             let length = terms.passage(passage as usize).map_or(0, |passage| passage.length);
             let saturated = saturated(f64::from(weight), f64::from(length) / self.passage_length);
@@ -347,7 +399,7 @@ impl<'q> Statistics<'q> {
         let mut parts: Vec<(u16, f64)> = hits.passages.iter().map(score).collect();
         // A stable sort: the scores of a passage are added in the order of the terms, so the sum is reproducible.
         parts.sort_by_key(|part| part.0);
-        let of_passage = |same: &[(u16, f64)]| (same[0].0, same.iter().map(|part| part.1).sum());
+        let of_passage = |same: &[(u16, f64)]| (same[0].0, same.iter().map(|part| part.1).sum::<f64>() as f32);
         parts.chunk_by(|a, b| a.0 == b.0).map(of_passage).collect()
     }
 
@@ -356,27 +408,38 @@ impl<'q> Statistics<'q> {
         let of_unit = |same: &[UnitHit]| {
             let unit = same[0].unit;
             let length = f64::from(lengths.get(unit as usize).copied().unwrap_or(0)) / self.unit_length;
-            let mut relevance = UnitRelevance { definition: unit.checked_sub(1), ..UnitRelevance::default() };
+            let (mut parts, mut fields, mut coverage, mut identifiers) = ([0.0; PARTS], [0.0; FIELDS], 0.0, 0.0);
             for hit in same {
                 let (rarity, weights) = (self.unit_rarity[hit.term as usize], self.weights(hit.term));
                 let score = rarity * saturated(f64::from(hit.weight), length);
-                add_scaled(&mut relevance.parts, &weights, score);
-                add_scaled(
-                    &mut relevance.fields,
-                    &fields(hit.counts, UNIT_FIELD_SATURATION),
-                    weights.iter().sum::<f64>() * rarity,
-                );
+                add_scaled(&mut parts, &weights, score);
+                let saturated = saturated_fields(hit.counts, UNIT_FIELD_SATURATION);
+                add_scaled(&mut fields, &saturated, weights.iter().sum::<f64>() * rarity);
                 let entry = &self.query.terms[hit.term as usize];
-                relevance.coverage += if entry.counts[0] > 0.0 { rarity } else { 0.0 };
-                relevance.identifiers += entry.identifier * rarity;
+                coverage += if entry.counts[0] > 0.0 { rarity } else { 0.0 };
+                identifiers += entry.identifier * rarity;
             }
-            relevance
+            // A phrase consists of words of the query, so that its unit has a hit of a term.
+            let from = hits.phrases.partition_point(|phrase| phrase.0 < unit);
+            let phrases = hits.phrases[from..].iter().take_while(|phrase| phrase.0 == unit);
+            UnitRelevance {
+                definition: unit.checked_sub(1),
+                parts: parts.map(|part| part as f32),
+                fields: fields.map(|field| field as f32),
+                coverage: coverage as f32,
+                identifiers: identifiers as f32,
+                phrases: phrases.map(|phrase| self.phrase_values[phrase.1 as usize]).sum::<f64>() as f32,
+            }
         };
         hits.units.chunk_by(|a, b| a.unit == b.unit).map(of_unit).collect()
     }
 
     /// Scores the file as one text.
     fn whole(&self, hits: &Hits, terms: &PackedTerms<'_>, relevance: &mut FileRelevance) {
+        let mut phrases: Vec<u16> = hits.phrases.iter().map(|hit| hit.1).collect();
+        phrases.sort_unstable();
+        phrases.dedup();
+        relevance.phrases = phrases.into_iter().map(|phrase| self.phrase_values[phrase as usize]).sum();
         let length = f64::from(terms.length()) / self.file_length;
         let count = self.query.terms.len();
         let mut sums = vec![[0u32; FIELDS]; count];
@@ -446,7 +509,7 @@ fn unit_lengths(file: &FileText<'_>) -> Vec<u32> {
     lengths
 }
 
-fn fields(counts: [u16; FIELDS], saturation: f64) -> [f64; FIELDS] {
+fn saturated_fields(counts: [u16; FIELDS], saturation: f64) -> [f64; FIELDS] {
     counts.map(|count| f64::from(count) / (f64::from(count) + saturation))
 }
 

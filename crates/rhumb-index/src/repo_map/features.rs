@@ -57,6 +57,7 @@ macro_rules! features {
 
 const WORDS: &str = "words of the message in its text";
 const PATH_WORDS: &str = "words of the message in its path";
+const PHRASES: &str = "phrases of the message in its documentation and strings";
 const IDENTIFIERS: &str = "identifiers of the message in its text";
 const NAMED: &str = "named in the message";
 const TYPES: &str = "types that the message names, and their relatives";
@@ -73,7 +74,7 @@ const REFERENCES: &str = "references to it";
 const FROM_CHAT: &str = "references from the chat";
 
 /// The labels of the features that each signal of [`SIGNALS`](super::weights::SIGNALS) removes.
-pub(crate) const OF_REQUEST: [&str; 7] = [WORDS, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
+pub(crate) const OF_REQUEST: [&str; 8] = [WORDS, PHRASES, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
 pub(crate) const OF_HISTORY: [&str; 3] = [COMMITS, WITH_LEADERS, WITH_CHAT];
 pub(crate) const OF_GRAPH: [&str; 4] = [REFERENCES, NEAR_LEADERS, NEAR_CHAT, FROM_CHAT];
 pub(crate) const OF_PATHS: [&str; 1] = [PATH_WORDS];
@@ -96,6 +97,7 @@ features! {
         CodeField: "code_field", WORDS;
         TitleCoverage: "title_coverage", WORDS;
         Identifiers: "identifiers", IDENTIFIERS;
+        Phrases: "phrases", PHRASES;
         PathTitle: "path_title", PATH_WORDS;
         PathName: "path_name", PATH_WORDS;
         PathFolders: "path_folders", PATH_WORDS;
@@ -142,6 +144,7 @@ features! {
         TitleName: "title_name", "words of the title in its name";
         TitleCoverage: "title_coverage", WORDS;
         Identifiers: "identifiers", IDENTIFIERS;
+        Phrases: "phrases", PHRASES;
         NamedIdentifier: "named_identifier", NAMED;
         NamedWord: "named_word", NAMED;
         NamedMember: "named_member", NAMED;
@@ -222,7 +225,7 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
     let share = |of: &dyn Fn(&FileRelevance) -> f64| shares(relevance.iter().map(of).collect(), &peripheral);
     {
         use FileFeature::*;
-        let texts: [(FileFeature, Score); 17] = [
+        let texts: [(FileFeature, Score); 18] = [
             (TitleWords, |file| file.parts[0]),
             (ProseWords, |file| file.parts[1]),
             (CodeWords, |file| file.parts[2]),
@@ -235,6 +238,7 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
             (CodeField, |file| file.fields[2]),
             (TitleCoverage, |file| file.coverage),
             (Identifiers, |file| file.identifiers),
+            (Phrases, |file| file.phrases),
             (PathTitle, |file| file.path.title),
             (PathName, |file| file.path.name),
             (PathFolders, |file| file.path.folders),
@@ -381,13 +385,14 @@ impl<'r> SymbolFeatures<'r> {
                 continue;
             }
             for unit in &relevance.units {
-                let raise = |held: &mut [f64], values: &[f64]| {
+                let raise = |held: &mut [f32], values: &[f32]| {
                     held.iter_mut().zip(values).for_each(|(held, value)| *held = held.max(*value))
                 };
                 raise(&mut highest.parts, &unit.parts);
                 raise(&mut highest.fields, &unit.fields);
                 highest.coverage = highest.coverage.max(unit.coverage);
                 highest.identifiers = highest.identifiers.max(unit.identifiers);
+                highest.phrases = highest.phrases.max(unit.phrases);
                 highest_total = highest_total.max(unit.total());
             }
         }
@@ -462,25 +467,28 @@ impl<'r> SymbolFeatures<'r> {
             let mut values = [0.0; SymbolFeature::ALL.len()];
             let mut set = |feature: SymbolFeature, value: f64| values[feature as usize] = value;
             use SymbolFeature::*;
-            let share = |value: f64, highest: f64| if highest > 0.0 { (value / highest).min(MAX_SHARE) } else { 0.0 };
+            let of_highest =
+                |value: f64, highest: f64| if highest > 0.0 { (value / highest).min(MAX_SHARE) } else { 0.0 };
+            let share = |value: f32, highest: f32| of_highest(f64::from(value), f64::from(highest));
             for (part, feature) in [TitleWords, ProseWords, CodeWords, ErrorWords].into_iter().enumerate() {
                 set(feature, share(unit.parts[part], self.highest.parts[part]));
             }
             for (field, feature) in [NameField, DocField, CodeField].into_iter().enumerate() {
                 set(feature, share(unit.fields[field], self.highest.fields[field]));
             }
-            set(InFile, share(total(at), best));
+            set(InFile, of_highest(total(at), best));
             set(InFileRank, ranks[at as usize].ln_1p());
             set(TitleName, self.title_share(name));
             set(TitleCoverage, share(unit.coverage, self.highest.coverage));
             set(Identifiers, share(unit.identifiers, self.highest.identifiers));
+            set(Phrases, share(unit.phrases, self.highest.phrases));
             set(NamedIdentifier, named.identifier.min(MAX_WORDS));
             set(NamedWord, named.word.min(MAX_TYPE));
             set(NamedMember, said * type_named.min(1.0));
             set(NamedRelativeMember, said * type_related.min(1.0));
             set(TypeNamed, type_named);
             set(TypeRelated, type_related);
-            set(TypeWords, share(owner_unit.total(), self.highest_total));
+            set(TypeWords, of_highest(owner_unit.total(), self.highest_total));
             set(TypeName, share(owner_unit.fields[0], self.highest.fields[0]));
             set(Frame, named.frame);
             set(Linked, named.link);

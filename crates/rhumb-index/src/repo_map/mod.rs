@@ -45,7 +45,7 @@ pub use path::is_peripheral;
 pub use plan::Gains;
 pub use ranking::{RankedDefinition, Ranking};
 pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};
-pub(crate) use score::is_test;
+pub(crate) use score::{is_test, row_contributions, row_odds};
 pub use weights::{SIGNALS, Weights, is_compound};
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ const PERIPHERAL_FOLDERS: [&str; 43] = [
     "third_party", "tutorials", "vendor", "vendored", "website",
 ];
 
+pub(crate) use crate::lexical::is_entry;
+
 /// The last component of a path.
 pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
@@ -43,22 +45,29 @@ pub(crate) fn is_landmark(path: &str) -> bool {
     LANDMARKS.contains(&lower.as_str()) || stem(&lower) == "readme"
 }
 
-/// Whether a stem is that of a file that represents its folder.
-pub(crate) fn is_entry(stem: &str) -> bool {
-    matches!(stem, "__init__" | "index" | "mod" | "lib")
-}
-
 /// Whether a path is a test.
 pub(crate) fn is_test(path: &str) -> bool {
-    const FOLDERS: [&str; 8] = ["test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "e2e"];
-    folders(path).any(|folder| FOLDERS.contains(&folder.to_ascii_lowercase().as_str())) || is_test_name(path)
+    folders(path).any(is_test_folder) || is_test_name(path)
+}
+
+/// Whether a folder has tests by its name or by the last word of it: `tests`, `jvmTest`, `Polly.Specs`, `integration-tests`.
+fn is_test_folder(folder: &str) -> bool {
+    const NAMES: [&str; 8] = ["test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "e2e"];
+    let last = folder.rsplit(['.', '-', '_']).next().unwrap_or(folder);
+    let is_word = |name: &str| {
+        let before = last.strip_suffix(name);
+        before.is_some_and(|before| before.is_empty() || before.ends_with(char::is_lowercase))
+    };
+    NAMES.contains(&folder.to_ascii_lowercase().as_str())
+        || ["Test", "Tests", "Spec", "Specs"].into_iter().any(is_word)
+        || (last.len() < folder.len() && matches!(last, "test" | "tests" | "spec" | "specs"))
 }
 
 /// Whether a path is a test, an example, documentation or vendored code.
 pub fn is_peripheral(path: &str) -> bool {
     let is_peripheral =
         |folder: &str| PERIPHERAL_FOLDERS.binary_search(&folder).is_ok() || folder.starts_with("template-");
-    if folders(path).any(|folder| is_peripheral(&folder.to_ascii_lowercase())) {
+    if folders(path).any(|folder| is_peripheral(&folder.to_ascii_lowercase()) || is_test_folder(folder)) {
         return true;
     }
     let name = file_name(path);
@@ -99,10 +108,20 @@ mod tests {
 
     #[test]
     fn tests_and_vendored_code_are_peripheral() {
-        for path in ["tests/a.rs", "pkg/x_test.go", "src/a.spec.ts", "vendor/z/z.go", "test_all.py", "src/tests.rs"] {
-            assert!(is_peripheral(path), "{path}");
+        for path in [
+            "tests/a.rs",
+            "pkg/x_test.go",
+            "src/a.spec.ts",
+            "test_all.py",
+            "src/tests.rs",
+            "core/jvmTest/kotlin/a.kt",
+            "Polly.Specs/a.cs",
+            "unit-tests/a.c",
+        ] {
+            assert!(is_peripheral(path) && is_test(path), "{path}");
         }
-        for path in ["src/testing.rs", "contest.py", "src/attest/mod.rs"] {
+        assert!(is_peripheral("vendor/z/z.go") && !is_test("vendor/z/z.go"));
+        for path in ["src/testing.rs", "contest.py", "src/attest/mod.rs", "src/latest/a.rs", "ABTest.Server/a.cs"] {
             assert!(!is_peripheral(path), "{path}");
         }
     }

@@ -161,11 +161,10 @@ impl Ranking {
         super::plan::order(self)
     }
 
-    /// The log-odds of all definitions of some files, in source order.
-    pub(crate) fn definition_odds(&self, files: impl Iterator<Item = u32>) -> HashMap<u32, Vec<f64>> {
+    /// The features of all definitions of some files, in source order.
+    pub(crate) fn definition_rows(&self, files: impl Iterator<Item = u32>) -> HashMap<u32, Vec<SymbolRow>> {
         let features = SymbolFeatures::new(self, &self.scores.odds);
-        let odds = |file: u32| (file, features.of_file(file).iter().map(|row| row_odds(self, row)).collect());
-        files.map(odds).collect()
+        files.map(|file| (file, features.of_file(file))).collect()
     }
 
     /// The features of all files, by feature: the input of the weights.

@@ -461,6 +461,7 @@ fn hit(path: &Arc<str>, file: u32, chunk: CodeChunk) -> Hit {
         kind: chunk.kind,
         container: chunk.container,
         signature: chunk.signature,
+        evidence: Vec::new(),
         score: 0.0,
     }
 }

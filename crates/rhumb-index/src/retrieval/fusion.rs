@@ -84,6 +84,7 @@ mod tests {
             kind: None,
             container: None,
             signature: String::new(),
+            evidence: Vec::new(),
             score,
         }
     }

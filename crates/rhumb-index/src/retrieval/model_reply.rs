@@ -102,49 +102,51 @@ fn add(to: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Maximum number of files to rerank.
-const MAX_RERANKED_FILES: usize = 30;
-/// Maximum number of signatures per file.
-const MAX_SIGNATURES: usize = 5;
+/// Maximum number of definitions to rerank.
+const MAX_RERANKED: usize = 60;
 /// Maximum length of a signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 160;
-/// Number of positions by which each further hit of a file is moved back, so that hits of the next files come in between.
-const NEXT_HIT_OFFSET: usize = 4;
 
-/// The files of the hits, best first, without duplicates.
-fn files(hits: &[Hit]) -> Vec<&str> {
-    let mut files: Vec<&str> = Vec::new();
-    for hit in hits {
-        if files.len() < MAX_RERANKED_FILES && !files.contains(&&*hit.path) {
-            files.push(&hit.path);
-        }
-    }
-    files
+/// What a hit is a part of: a definition, or the lines outside of all definitions.
+fn candidate(hit: &Hit) -> (&str, Option<u32>) {
+    (&hit.path, hit.definition)
 }
 
-/// The list of files for a model to rerank: number, path, and the headers of the hits. Empty if there are fewer than two files.
+/// The first hit of each definition, best first.
+fn candidates(hits: &[Hit]) -> Vec<&Hit> {
+    let mut first: Vec<&Hit> = Vec::new();
+    for hit in hits {
+        if first.len() < MAX_RERANKED && first.iter().all(|known| candidate(known) != candidate(hit)) {
+            first.push(hit);
+        }
+    }
+    first
+}
+
+/// The list of definitions for a model to rerank: number, location and name, then the signature and the evidence for it. Empty if there are
+/// fewer than two.
 pub fn rerank_list(hits: &[Hit]) -> String {
-    let files = files(hits);
+    let candidates = candidates(hits);
     let mut text = String::new();
-    for (number, path) in (1..).zip(&files).filter(|_| files.len() > 1) {
-        let _ = writeln!(text, "{number}. {path}");
-        let signatures = hits.iter().filter(|hit| &*hit.path == *path && !hit.signature.is_empty());
-        for hit in signatures.take(MAX_SIGNATURES) {
-            let signature: String = hit.signature.chars().take(MAX_SIGNATURE_CHARS).collect();
-            let _ = writeln!(text, "   {signature}");
+    for (number, hit) in (1..).zip(&candidates).filter(|_| candidates.len() > 1) {
+        let name: Vec<&str> = [&hit.container, &hit.symbol].into_iter().filter_map(Option::as_deref).collect();
+        let _ = writeln!(text, "{number}. {}:{}-{} {}", hit.path, hit.line, hit.end_line, name.join("."));
+        let signature: String = hit.signature.chars().take(MAX_SIGNATURE_CHARS).collect();
+        for line in [signature, hit.evidence.join("; ")].iter().filter(|line| !line.is_empty()) {
+            let _ = writeln!(text, "   {line}");
         }
     }
     text
 }
 
-/// The hits in the order of a reply, which consists of numbers of the list and separators. Files that it omits follow in their previous
-/// order. `None` if the reply contains anything else or a number out of range.
+/// The hits in the order of a reply, which consists of numbers of the list and separators. Definitions that it omits follow in their
+/// previous order. `None` if the reply contains anything else or a number out of range.
 pub fn reranked(reply: &str, hits: &[Hit]) -> Option<Vec<Hit>> {
-    let files = files(hits);
+    let candidates = candidates(hits);
     let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '[' | ']' | '>' | '.');
     let mut order: Vec<usize> = Vec::new();
     for word in reply.trim().trim_matches('`').split(is_between).filter(|word| !word.is_empty()) {
-        let at = word.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < files.len())?;
+        let at = word.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < candidates.len())?;
         if !order.contains(&at) {
             order.push(at);
         }
@@ -152,16 +154,14 @@ pub fn reranked(reply: &str, hits: &[Hit]) -> Option<Vec<Hit>> {
     if order.is_empty() {
         return None;
     }
-    order.extend((0..files.len()).filter(|at| !order.contains(at)).collect::<Vec<_>>());
-    let rank = |path: &str| order.iter().position(|at| files.get(*at) == Some(&path)).unwrap_or(files.len());
-    let mut keyed: Vec<(usize, Hit)> = Vec::new();
-    for hit in hits {
-        let earlier = keyed.iter().filter(|(_, other)| other.path == hit.path).count();
-        keyed.push((rank(&hit.path) + earlier * NEXT_HIT_OFFSET, hit.clone()));
-    }
-    // A stable sort keeps the order of hits with equal keys.
-    keyed.sort_by_key(|(key, _)| *key);
-    Some(keyed.into_iter().map(|(_, hit)| hit).collect())
+    let rank = |hit: &Hit| {
+        let at = candidates.iter().position(|known| candidate(known) == candidate(hit)).unwrap_or(candidates.len());
+        order.iter().position(|ordered| *ordered == at).unwrap_or(order.len() + at)
+    };
+    let mut ordered = hits.to_vec();
+    // A stable sort keeps the order of the passages of a definition.
+    ordered.sort_by_cached_key(rank);
+    Some(ordered)
 }
 
 /// The info string of a block with requests for more code.
@@ -326,6 +326,7 @@ mod tests {
             kind: None,
             container: None,
             signature: format!("def of_{path}()"),
+            evidence: Vec::new(),
             score: 1.0,
         };
         (1..).zip(paths).map(hit).collect()
@@ -336,12 +337,17 @@ mod tests {
     }
 
     #[test]
-    fn hits_follow_the_order_of_their_files() {
-        let found = hits(&["a", "a", "b", "c"]);
-        assert!(rerank_list(&found).starts_with("1. a\n   def of_a()\n   def of_a()\n2. b\n"));
-        assert_eq!(paths(&reranked("3, 1", &found).unwrap()), ["c", "a", "b", "a"]);
-        assert_eq!(paths(&reranked("[2]", &found).unwrap())[0], "b");
-        assert!(rerank_list(&hits(&["a", "a"])).is_empty(), "one file needs no order");
+    fn hits_follow_the_order_of_their_definitions() {
+        let mut found = hits(&["a", "a", "b", "c"]);
+        found[0].evidence = vec!["named in the message", "its size"];
+        found[0].container = Some("Outer".into());
+        assert_eq!(
+            rerank_list(&found[..3]),
+            "1. a:1-1 Outer.of_a\n   def of_a()\n   named in the message; its size\n2. b:3-3 of_b\n   def of_b()\n"
+        );
+        assert_eq!(paths(&reranked("3, 1", &found).unwrap()), ["c", "a", "a", "b"]);
+        assert_eq!(paths(&reranked("[2]", &found).unwrap()), ["b", "a", "a", "c"]);
+        assert!(rerank_list(&hits(&["a", "a"])).is_empty(), "one definition needs no order");
     }
 
     #[test]

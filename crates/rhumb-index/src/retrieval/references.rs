@@ -292,6 +292,7 @@ impl<'g> References<'g> {
             kind: Some(entry.kind()),
             container: entry.container().map(str::to_owned),
             signature: entry.signature().to_owned(),
+            evidence: Vec::new(),
             score,
         })
     }

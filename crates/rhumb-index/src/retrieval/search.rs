@@ -8,7 +8,10 @@ use regex::Regex;
 use rhumb_syntax::SymbolKind;
 
 use crate::lexical::{Passage, each_word, is_stop_word};
-use crate::repo_map::{Contribution, FileFeature, MapRequest, RankedDefinition, Ranking, TagGraph, Weights, is_test};
+use crate::repo_map::{
+    Contribution, FileFeature, MapRequest, RankedDefinition, Ranking, SymbolRow, TagGraph, Weights, is_test,
+    row_contributions, row_odds,
+};
 
 /// Number of files whose passages are scored, per requested hit.
 const FILES_PER_HIT: usize = 3;
@@ -18,6 +21,9 @@ const MAX_PASSAGES_PER_FILE: usize = 8;
 const BASE_SCORE: f64 = 0.1;
 /// Factor for lines outside of all definitions in a file that has some: imports, constants, a comment about the file.
 const OUTSIDE_SCORE: f64 = 0.3;
+/// Minimum contribution in log-odds, and number, of the reasons that a hit states.
+const MIN_EVIDENCE: f64 = 0.3;
+const MAX_EVIDENCE: usize = 3;
 /// Additional score of the definition of a requested name, relative to the best passage of its file.
 const DEFINITION_BONUS: f64 = 2.0;
 
@@ -82,6 +88,7 @@ impl<'q> CodeSearch<'q> {
                     kind: Some(entry.kind()),
                     container,
                     signature: entry.signature().to_owned(),
+                    evidence: Vec::new(),
                     score: row.odds,
                 });
             }
@@ -104,14 +111,19 @@ impl<'q> CodeSearch<'q> {
             }
         }
         let named = question.names();
-        let odds = self.ranking.definition_odds(files.iter().map(|file| file.0));
+        let rows = self.ranking.definition_rows(files.iter().map(|file| file.0));
+        let rows_of = |file: u32| rows.get(&file).map_or(&[][..], Vec::as_slice);
         let of_file = |&(file, share): &(u32, f64)| {
-            let odds = odds.get(&file).map_or(&[][..], Vec::as_slice);
-            of_file(&self.ranking, (file, share), odds, (&named, self.weights))
+            let odds: Vec<f64> = rows_of(file).iter().map(|row| row_odds(&self.ranking, row)).collect();
+            of_file(&self.ranking, (file, share), &odds, (&named, self.weights))
         };
         let mut hits: Vec<Hit> = files.iter().flat_map(of_file).collect();
         definitions_first(question, &mut hits);
         hits.truncate(question.limit);
+        for hit in &mut hits {
+            let row = hit.definition.and_then(|definition| rows_of(hit.file).get(definition as usize));
+            hit.evidence = row.map(|row| evidence(&self.ranking, row)).unwrap_or_default();
+        }
         hits
     }
 
@@ -144,6 +156,13 @@ impl<'q> CodeSearch<'q> {
         });
         question_words(&self.question.text).into_iter().filter(|word| there.contains(word)).collect()
     }
+}
+
+/// The labels of the strongest contributions to the score of a definition.
+fn evidence(ranking: &Ranking, row: &SymbolRow) -> Vec<&'static str> {
+    let contributions = row_contributions(ranking, row);
+    let strong = contributions.iter().filter(|contribution| contribution.weight >= MIN_EVIDENCE);
+    strong.map(|contribution| contribution.label).take(MAX_EVIDENCE).collect()
 }
 
 /// The best passages for a question, best first; empty if none is relevant.
@@ -192,7 +211,7 @@ fn of_file(
 ) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
     let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
-    let best = scored.iter().map(|passage| passage.1).fold(f64::MIN_POSITIVE, f64::max);
+    let best = scored.iter().map(|passage| f64::from(passage.1)).fold(f64::MIN_POSITIVE, f64::max);
     let best_odds = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut score = vec![BASE_SCORE; terms.passages()];
     for &(passage, points) in scored {
@@ -204,7 +223,7 @@ fn of_file(
             None => OUTSIDE_SCORE,
         };
         if let Some(cell) = score.get_mut(passage as usize) {
-            *cell = BASE_SCORE + (1.0 - BASE_SCORE) * place * points / best;
+            *cell = BASE_SCORE + (1.0 - BASE_SCORE) * place * f64::from(points) / best;
         }
     }
     let mut passages: Vec<(Passage, f64)> = Vec::new();
@@ -244,6 +263,7 @@ fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
         kind: entry.map(|entry| entry.kind()),
         container: entry.and_then(|entry| entry.container()).map(str::to_owned),
         signature: entry.map(|entry| entry.signature().to_owned()).unwrap_or_default(),
+        evidence: Vec::new(),
         score,
     }
 }
@@ -269,6 +289,8 @@ pub struct Hit {
     pub container: Option<String>,
     /// The header of the definition on one line; empty outside of all definitions.
     pub signature: String,
+    /// The strongest reasons for its definition, strongest first; only of [`CodeSearch::passages`].
+    pub evidence: Vec<&'static str>,
     /// Higher is better. Scores are comparable only among the hits of one search.
     pub score: f64,
 }

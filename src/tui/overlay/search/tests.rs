@@ -11,6 +11,8 @@ fn hit(path: &str, line: u32) -> Hit {
         kind: None,
         container: None,
         signature: String::new(),
+        evidence: Vec::new(),
+        evidence: Vec::new(),
         score: 1.0,
     }
 }

@@ -59,7 +59,7 @@ const BUNDLED: [BundledPrompt; 43] = [
     bundled!("search-plan", "asks the weak model for search terms"),
     bundled!("search-guess", "asks the weak model for code that may answer the question"),
     bundled!("search-guess-again", "asks for that again, with the first results"),
-    bundled!("search-order", "asks the weak model to rank the files that were found"),
+    bundled!("search-order", "asks the weak model to rank the functions that were found"),
     bundled!("read-only", "introduces the read-only files"),
     bundled!("chat-files", "introduces the files that may be edited"),
     bundled!("shown-files", "introduces the same files in modes without edits"),
