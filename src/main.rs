@@ -1,6 +1,10 @@
 //! The `rhumb` program.
 
 fn main() -> std::process::ExitCode {
+    // A trial starts this program again, in its sandbox.
+    if let Some(code) = rhumb_trial::child() {
+        return code;
+    }
     survive_file_size_limits();
     rhumb::cli::main()
 }

@@ -90,6 +90,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             map_refresh: settings.map_refresh,
             edit_rounds: settings.edit_rounds,
             verify_rounds: settings.verify_rounds,
+            trial_rules: settings.trial_rules,
             suggest_commands: settings.suggest_commands,
             auto_commit: settings.auto_commit,
             rules: mode_rules(settings),

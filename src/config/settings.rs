@@ -8,7 +8,8 @@ use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
-use rhumb_session::{ContextRequestPolicy, MentionPolicy, OwnChanges};
+use rhumb_session::{ContextRequestPolicy, MentionPolicy, OwnChanges, TrialRules};
+use rhumb_trial::Network;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -150,6 +151,13 @@ settings! {
         test: bool;
         linters: BTreeMap<String, String>;
         verify_rounds: usize;
+        /// When trials and checks run.
+        trial_rules: TrialRules = |layers| TrialRules {
+            automatic: layers.get::<String>("try") == "auto",
+            required: layers.get("commit_needs_trial"),
+            verify: layers.get("verify"),
+        };
+        trial_network: Network = |layers| layers.get("try_network");
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));
         suggest_commands: bool;
         mentions: MentionPolicy;

@@ -20,6 +20,7 @@ mod propose;
 mod responses;
 mod shutdown;
 mod survey;
+mod trial;
 mod verify;
 mod write;
 
@@ -51,6 +52,7 @@ pub use propose::propose_alone;
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
+pub use trial::{TrialSetup, changes_of, isolation_notes};
 pub use verify::processes::{SharedOutput, output_budget, shared_output};
 pub use verify::{CheckContext, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
@@ -103,6 +105,8 @@ struct Shared {
     comments: AtomicBool,
     fetch_control: FetchControl,
     running_jobs: verify::processes::RunningJobs,
+    /// The trial checkout of the session, made by the first trial.
+    trial: Mutex<Option<rhumb_trial::Trial>>,
     session_thread: persistence::SessionThread,
     commits: Commits,
     indexing: embedding_index::Indexing,
@@ -178,6 +182,7 @@ impl Host {
             comments: AtomicBool::new(false),
             fetch_control: FetchControl::default(),
             running_jobs: verify::processes::RunningJobs::default(),
+            trial: Mutex::default(),
             session_thread: persistence::SessionThread::default(),
             commits: Commits::default(),
             indexing: embedding_index::Indexing::default(),

@@ -55,6 +55,8 @@ pub enum Subject {
     UncommittedChanges,
     /// Whether to write accepted hunks although they break the syntax of their files.
     BreaksSyntax(Vec<SyntaxFault>),
+    /// Whether to write accepted hunks although their trial failed, or they have none.
+    FailedTrial,
     /// Whether to write accepted hunks although the journal cannot record the write.
     NotRecorded,
 }
@@ -80,6 +82,7 @@ impl Subject {
             Self::UncommittedChanges
             | Self::BreaksSyntax(_)
             | Self::NotRecorded
+            | Self::FailedTrial
             | Self::NonPublicPage { .. }
             | Self::Persistence(_) => 0,
             Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
@@ -104,6 +107,7 @@ impl Subject {
             Self::UncommittedChanges => "commit your changes first?".into(),
             Self::BreaksSyntax(_) => "write with syntax errors?".into(),
             Self::NotRecorded => "write without a record?".into(),
+            Self::FailedTrial => "write although the trial failed?".into(),
             Self::NonPublicPage { .. } => "read the page?".into(),
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
@@ -252,6 +256,7 @@ impl Session {
             Subject::UncommittedChanges => self.answer_own_changes(key),
             Subject::BreaksSyntax(faults) => self.answer_syntax(key, faults),
             Subject::NotRecorded => self.answer_unrecorded(key),
+            Subject::FailedTrial => self.answer_trial(key),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::turn::Turns;
 use crate::{
     Attachments, ChatFile, Codebase, Command, CommentWatch, ConnectRequest, Connection, ContextView, Effect,
     EffectKind, Entry, Failure, Level, LookupEffect, Lookups, ModeRules, Notice, Persistence, Processes, Questions,
-    Response, SessionSelector, Transcript,
+    Response, SessionSelector, Transcript, TrialRules,
 };
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::LocalServer;
@@ -323,6 +323,8 @@ pub struct SessionStart {
     pub edit_rounds: usize,
     /// Maximum number of automatic repairs after failed checks.
     pub verify_rounds: usize,
+    /// When trials and checks run.
+    pub trial_rules: TrialRules,
     /// Whether the model may suggest commands.
     pub suggest_commands: bool,
     /// Whether writes are committed.
@@ -355,6 +357,7 @@ impl SessionStart {
         session.proposals.set_max_retries(self.edit_rounds);
         session.processes.max_rounds = self.verify_rounds;
         session.processes.suggestions = self.suggest_commands;
+        session.proposals.set_trial_rules(self.trial_rules);
         session.proposals.set_commits(self.auto_commit);
         *session.modes.rules_mut() = self.rules;
         session.spending.set_cap(self.spending_cap);

@@ -1,12 +1,16 @@
 //! Runs the commands of the session, each on a thread that may block, and reports their progress.
 
 use super::{CheckContext, CommandEvent, check};
-use crate::host::{Host, RequestEnv, caught, lock};
+use crate::host::{Host, RequestEnv, TrialSetup, caught, changes_of, isolation_notes, lock};
 use crate::store::{output_file, save_output};
+use rhumb_edit::review::{HunkId, minimal_failing_set};
 use rhumb_llm::models::Model;
 use rhumb_session::context::{Excerpt, excerpt, fence_for};
-use rhumb_session::{Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, VerifyRequest};
+use rhumb_session::{
+    Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TrialRequest, VerifyRequest,
+};
 use rhumb_tokens::TokenCounter;
+use rhumb_trial::{RunOptions, Trial, TrialError};
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
@@ -116,6 +120,9 @@ impl Host {
             RunEffect::Check { job, check } => {
                 self.start_job(job, move |host, stop| host.run_checks(job, &check, stop));
             }
+            RunEffect::Try { job, trial } => {
+                self.start_job(job, move |host, stop| host.run_trial(job, &trial, stop));
+            }
             RunEffect::Stop(job) => {
                 if let Some(stop) = lock(&self.shared.running_jobs.running).get(&job) {
                     stop.stop();
@@ -175,6 +182,29 @@ impl Host {
         JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() }
     }
 
+    /// Runs a command in the trial checkout, or searches for the hunks that make it fail.
+    fn run_trial(&self, job: u64, request: &TrialRequest, stop: &StopHandle) -> JobOutcome {
+        let env = &self.shared.env;
+        let failed = |failure| JobOutcome { notes: vec![failure], ..failed_outcome() };
+        let Some(line) = request.line.clone().or_else(|| env.settings.test_cmd.clone()) else {
+            let usual = super::usual_tests(self.shared.root.path()).unwrap_or("make test");
+            let hint = format!("Set test_cmd in rhumb.toml, or give a command: /try {usual}.");
+            return failed(Failure::new("No test command is set (test_cmd).", hint));
+        };
+        let mut trial = lock(&self.shared.trial);
+        if trial.is_none() {
+            match TrialSetup::new(&env.settings).open(&self.shared.root) {
+                Ok(opened) => *trial = Some(opened),
+                Err(error) => return failed(trial_failure(&error)),
+            }
+        }
+        let Some(trial) = trial.as_mut() else { return JobOutcome::default() };
+        let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new() };
+        let hunks = request.review.proposed_hunks();
+        let outcome = if request.bisects { run.bisect(trial, &hunks) } else { run.once(trial, &hunks) };
+        outcome.unwrap_or_else(|failure| JobOutcome { notes: [run.notes, vec![failure]].concat(), ..failed_outcome() })
+    }
+
     fn run_checks(&self, job: u64, request: &VerifyRequest, stop: &StopHandle) -> JobOutcome {
         let counter = self.counter();
         let mut on_event = self.event_sender(job);
@@ -213,6 +243,111 @@ impl Host {
             self.respond_now(Response::Ran(response));
         }
     }
+}
+
+/// A command that runs in a trial, once or on several sets of hunks.
+struct TrialRun<'h> {
+    host: &'h Host,
+    job: u64,
+    request: &'h TrialRequest,
+    line: String,
+    stop: &'h StopHandle,
+    notes: Vec<Failure>,
+}
+
+impl TrialRun<'_> {
+    /// Runs the command on these hunks.
+    fn run(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<CommandOutcome, Failure> {
+        let (env, root) = (&self.host.shared.env, &self.host.shared.root);
+        let changes = changes_of(root, &self.request.writes(hunks))
+            .map_err(|error| Failure::new(format!("{error}."), error.hint().to_owned()))?;
+        let options = RunOptions {
+            network: env.settings.trial_network,
+            time_limit: Some(env.settings.command_timeout),
+            environment: environment(env, Origin::Model),
+            masks: masks(env),
+            ..RunOptions::new(CommandLine::Shell(self.line.clone()))
+        };
+        let mut on_event = self.host.event_sender(self.job);
+        on_event(CommandEvent::Began { line: &self.line });
+        let mut log = || output_file_for(env, &self.line);
+        let mut watch = |live, took: Duration| on_event(CommandEvent::Said { live, took });
+        let result = trial.run(&changes, &options, self.stop, &mut log, &mut watch);
+        let result = result.map_err(|error| trial_failure(&error));
+        let outcome = result.as_ref().map(|result| &result.outcome).map_err(Clone::clone);
+        on_event(CommandEvent::Ended { result: outcome });
+        let result = result?;
+        for note in isolation_notes(&result.isolation) {
+            if lock(&self.host.shared.running_jobs.reported_missing).insert(note.message.clone()) {
+                self.notes.push(note);
+            }
+        }
+        if !result.stale.is_empty() {
+            let message =
+                format!("{} changed while the trial ran, so its result may be wrong.", result.stale.join(", "));
+            self.notes.push(Failure::new(message, "Run it again."));
+        }
+        Ok(result.outcome)
+    }
+
+    fn once(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, Failure> {
+        let ended = self.run(trial, hunks)?;
+        let (env, counter) = (&self.host.shared.env, self.host.counter());
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(notes_of(&self.line, &ended));
+        let title = format!("`{}`", short_name(&self.line));
+        let budget = output_budget(env, &self.host.model());
+        let (shared, note) = shared_text(env, &*counter, budget, &title, &ended.output);
+        notes.extend(note);
+        let text = as_message(&self.line, &ended, &shared.text);
+        let shared = Some(SharedText {
+            tokens: counter.count(&text),
+            text,
+            title: format!("{title} {}.", super::how(ended.end, ended.took)),
+            ..shared
+        });
+        let stopped = ended.end == End::Stopped;
+        Ok(JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() })
+    }
+
+    /// Searches for the smallest set of hunks with which the command fails.
+    fn bisect(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, Failure> {
+        let mut stopped = false;
+        let dependents = self.request.review.dependents(hunks);
+        let culprits = {
+            let mut fails = |set: &[HunkId]| -> Result<bool, Option<Failure>> {
+                let ended = self.run(trial, set).map_err(Some)?;
+                if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(!ended.end.is_success()) }
+            };
+            let mut search = || -> Result<Vec<HunkId>, Option<Failure>> {
+                if fails(&[])? {
+                    return Ok(Vec::new());
+                }
+                let found = minimal_failing_set(hunks.len(), &dependents, |set| {
+                    fails(&set.iter().filter_map(|at| hunks.get(*at).copied()).collect::<Vec<_>>())
+                })?;
+                Ok(found.into_iter().filter_map(|at| hunks.get(at).copied()).collect())
+            };
+            match search() {
+                Ok(culprits) => Some(culprits),
+                Err(None) => {
+                    stopped = true;
+                    None
+                }
+                Err(Some(failure)) => return Err(failure),
+            }
+        };
+        let notes = std::mem::take(&mut self.notes);
+        Ok(JobOutcome { culprits, stopped, notes, ..JobOutcome::default() })
+    }
+}
+
+fn failed_outcome() -> JobOutcome {
+    JobOutcome { failed: true, ..JobOutcome::default() }
+}
+
+fn trial_failure(error: &TrialError) -> Failure {
+    Failure::new(format!("{error}."), "rhumb doctor shows what this machine allows.")
 }
 
 /// Maximum length of a short command name, in characters.

@@ -155,7 +155,7 @@ fn hard_link_note(files: &[WrittenFile]) -> Option<Failure> {
     (!linked.is_empty()).then(|| Failure::new(format!("{} had hard links, which keep the old content.", linked.join(", ")), "rhumb does not write through hard links, because they may lead out of the repository. ln -f links them again."))
 }
 
-fn file_writes(files: &[PendingWrite]) -> Vec<FileWrite> {
+pub(super) fn file_writes(files: &[PendingWrite]) -> Vec<FileWrite> {
     let writes = files.iter().map(|file| FileWrite {
         path: file.path.clone(),
         expected: file.expected.clone(),

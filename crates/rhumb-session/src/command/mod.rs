@@ -12,7 +12,7 @@ pub use completion_target::{CompletionKind, CompletionTarget, completion_target}
 pub use table::{Argument, COMMANDS, Group};
 
 use crate::context::Mode;
-use crate::{Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session};
+use crate::{Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session, TrialHunks};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
@@ -135,6 +135,8 @@ pub enum Command {
     Run(String),
     /// Run the tests: this command line, or that of the settings.
     Test(Option<String>),
+    /// Run this command, or the test command, on the hunks under review.
+    Try(Option<String>),
     /// Lint these files, or those that were written.
     Lint(Vec<String>),
     /// Read a web page.
@@ -404,6 +406,7 @@ impl Session {
             Command::Run(line) => return self.run_line(line),
             Command::Git(arguments) => return self.run_git(arguments),
             Command::Test(line) => return self.test(line),
+            Command::Try(line) => return self.try_hunks(TrialHunks::Proposed, line),
             Command::Lint(names) => return self.lint(&names),
             Command::Undo => return self.undo_or_redo(Direction::Undo),
             Command::Redo => return self.undo_or_redo(Direction::Redo),

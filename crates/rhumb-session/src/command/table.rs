@@ -162,6 +162,7 @@ pub const COMMANDS: &[CommandInfo] = &[
     row(G::Git, "git", "ARGUMENTS", A::Git, "run git and show its output; the output is not sent", "/git log --oneline -5", |args| Ok(Command::Git(args.required_words()?))),
     row(G::Tools, "run", "COMMAND", A::Shell, "run a command and offer its output; !COMMAND is the same", "/run cargo check", |args| Ok(Command::Run(args.required()?))),
     row(G::Tools, "test", "[COMMAND]", A::Shell, "run the tests and, if they fail, offer their output", "/test", |args| Ok(Command::Test(args.optional()))),
+    row(G::Tools, "try", "[COMMAND]", A::Shell, "run a command, or the tests, on the hunks under review in a trial checkout; the repository does not change", "/try cargo test", |args| Ok(Command::Try(args.optional()))),
     row(G::Tools, "lint", "[FILE…]", A::Files, "check files, and offer the findings to the model", "/lint src/cache.rs", |args| Ok(Command::Lint(args.words()?))),
     row(G::Tools, "web", "URL", A::Url, "read a web page into the chat", "/web https://docs.rs/tokio", |args| Ok(Command::Web(args.required()?))),
     row(G::Tools, "watch", "[on|off]", A::Text, "follow AI! and AI? comments in files as they are saved", "/watch on", |args| Ok(Command::Watch(args.optional_of(["on", "off"], |word| [("on", true), ("off", false)].into_iter().find(|(name, _)| *name == word).map(|(_, on)| on))?))),

@@ -133,6 +133,7 @@ fn is_allowed_in_file(command: &Command) -> bool {
         command,
         Command::Run(_)
             | Command::Test(_)
+            | Command::Try(_)
             | Command::Lint(_)
             | Command::Git(_)
             | Command::Commit(_)

@@ -3,7 +3,9 @@
 //! A *job* is one command, or a check of several steps. Each command of a job is a *run*, with its own log and a card in the
 //! transcript. Esc stops the job that was started last.
 
-use crate::{Effect, Entry, Failure, Level, Session};
+use crate::proposal::trial::RunningTrial;
+use crate::{Effect, Entry, Failure, Level, Session, TrialRequest};
+use rhumb_edit::review::HunkId;
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
 use std::path::PathBuf;
@@ -34,6 +36,13 @@ pub enum RunEffect {
         job: u64,
         /// What to check.
         check: VerifyRequest,
+    },
+    /// Run a command in a trial checkout.
+    Try {
+        /// The job.
+        job: u64,
+        /// What to run, on which hunks.
+        trial: TrialRequest,
     },
     /// Stop a job.
     Stop(u64),
@@ -163,6 +172,8 @@ pub struct JobOutcome {
     pub checks: Vec<String>,
     /// The files with findings, or else those that were checked.
     pub files: Vec<String>,
+    /// Of a search for the hunks that make a command fail: those hunks; empty if it fails without them as well.
+    pub culprits: Option<Vec<HunkId>>,
     /// Warnings for the user.
     pub notes: Vec<Failure>,
 }
@@ -238,6 +249,10 @@ pub(super) enum Purpose {
     Check(RepeatedCheck),
     /// Checks after a write: the findings are sent, or sharing them is offered.
     Verify(Verification),
+    /// A command on hunks that are not written.
+    Trial(RunningTrial),
+    /// The search for the hunks that make a command fail.
+    Bisect(RunningTrial),
 }
 
 #[derive(Debug)]
@@ -294,6 +309,11 @@ impl Processes {
         Some(format!("{verb} {line}{time}{more}"))
     }
 
+    /// Whether a job with such a purpose runs.
+    pub(super) fn has_job(&self, is_meant: impl Fn(&Purpose) -> bool) -> bool {
+        self.jobs.iter().any(|job| is_meant(&job.purpose))
+    }
+
     /// Stops the latest job for which `is_meant` holds.
     fn stop(&mut self, is_meant: impl Fn(&Job) -> bool) -> Vec<Effect> {
         let Some(job) = self.jobs.iter_mut().rev().find(|job| is_meant(job)) else { return Vec::new() };
@@ -329,7 +349,7 @@ impl Session {
         vec![Effect::Run(RunEffect::Check { job, check })]
     }
 
-    fn new_job(&mut self, purpose: Purpose) -> u64 {
+    pub(super) fn new_job(&mut self, purpose: Purpose) -> u64 {
         self.processes.last_job += 1;
         let number = self.processes.last_job;
         let job = Job { number, purpose, line: String::new(), seconds: 0, run: None, is_stopping: false };
@@ -410,6 +430,12 @@ impl Session {
             Purpose::Suggested => self.offer_output(outcome, None),
             Purpose::Check(recheck) => self.check_done(outcome, recheck),
             Purpose::Verify(verification) => return self.verification_done(verification, outcome),
+            Purpose::Trial(trial) => {
+                let log = job.run.and_then(|run| self.processes.logs.iter().find(|log| log.run == run));
+                let said: String = log.iter().flat_map(|log| &log.lines).map(|line| format!("{line}\n")).collect();
+                return self.trial_done(trial, outcome, job.line, &said);
+            }
+            Purpose::Bisect(_) => self.bisect_done(&outcome),
         }
         Vec::new()
     }

@@ -20,6 +20,10 @@ const MAX_TITLE_CHARS: usize = 160;
 const FIX: &str = "\n\nFix what makes this command fail, in the same edit format. If it is not the code that is wrong, say so and edit \
                    nothing.";
 
+/// Appended to the output of a command that failed on the proposal.
+const FIX_TRIAL: &str = "\n\nThe command ran on your edits so far, which are not written yet. Correct them, in the same edit format: edit the \
+                         files as they are with your edits. If it is not the code that is wrong, say so and edit nothing.";
+
 /// A write that is being checked. The findings are sent without a question only if no turn began in the meantime.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Verification {
@@ -39,6 +43,8 @@ pub struct Findings {
     request: String,
     /// The check to repeat, if the user requested it.
     recheck: Option<RepeatedCheck>,
+    /// The command of the trial to repeat before anything is written: `Some(None)` for the test command of the settings.
+    retrial: Option<Option<String>>,
 }
 
 /// A question about a command or its output.
@@ -70,14 +76,18 @@ impl Session {
         }
     }
 
-    /// Starts the checks that the settings require after a write, and repeats a failed check that the request is to fix.
-    pub(crate) fn check_written(&mut self, paths: &[String]) -> Vec<Effect> {
+    /// Starts the checks that the settings require after a write, and repeats a failed check that the request is to fix. `is_needed` is
+    /// false if the hunks passed in a trial.
+    pub(crate) fn check_written(&mut self, paths: &[String], is_needed: bool) -> Vec<Effect> {
         // Earlier findings may not hold for the current files.
         self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Fix(_))));
         for path in paths {
             if !self.processes.written.contains(path) {
                 self.processes.written.push(path.clone());
             }
+        }
+        if !is_needed && self.proposals.retries().recheck.is_none() {
+            return Vec::new();
         }
         let mut check = VerifyRequest {
             files: self.files_to_check(paths),
@@ -165,14 +175,10 @@ impl Session {
             }
             return Vec::new();
         };
-        let is_free = !self.turns.is_running()
-            && !self.proposals.is_writing()
-            && self.turns.count() == verification.turns
-            && self.drafts.message().trim().is_empty()
-            && self.proposals.review().is_empty()
-            && matches!(self.model.connection(), Connection::Remote { .. });
-        let findings = Findings { found, files, request: verification.request, recheck: None };
-        if is_free && self.may_repair() {
+        let is_free =
+            self.may_send_findings() && self.turns.count() == verification.turns && self.proposals.review().is_empty();
+        let findings = Findings { found, files, request: verification.request, recheck: None, retrial: None };
+        if is_free {
             return self.send_findings(findings);
         }
         if self.proposals.retries().repairs > 0 && !self.may_repair() {
@@ -185,6 +191,32 @@ impl Session {
     /// Whether findings may be sent once more without a question.
     pub fn may_repair(&self) -> bool {
         self.proposals.retries().repairs < self.processes.max_rounds
+    }
+
+    /// Whether findings may be sent now without a question.
+    pub(crate) fn may_send_findings(&self) -> bool {
+        !self.turns.is_running()
+            && !self.proposals.is_writing()
+            && self.drafts.message().trim().is_empty()
+            && matches!(self.model.connection(), Connection::Remote { .. })
+            && self.may_repair()
+    }
+
+    /// Sends the failure of a trial to the model, or offers to. The trial is repeated when the answer has edits.
+    pub(crate) fn fix_trial(&mut self, outcome: JobOutcome, check: RepeatedCheck, may_send: bool) -> Vec<Effect> {
+        let Some(mut found) = outcome.shared else { return Vec::new() };
+        let files = self.files_in_output(&found.text);
+        found.text.push_str(FIX_TRIAL);
+        let request = self.proposals.request().to_owned();
+        let findings = Findings { found, files, request, recheck: None, retrial: Some(check.line) };
+        if may_send {
+            return self.send_findings(findings);
+        }
+        if self.proposals.retries().repairs > 0 && !self.may_repair() {
+            self.report_still_failing();
+        }
+        self.offer_findings(findings);
+        Vec::new()
     }
 
     fn report_still_failing(&mut self) {
@@ -204,8 +236,9 @@ impl Session {
 
     /// Sends findings to the model as a message of the program, in the next round.
     fn send_findings(&mut self, findings: Findings) -> Vec<Effect> {
-        let Findings { found: SharedText { text, .. }, files, request, .. } = findings;
-        self.proposals.retries_mut().repairs += 1;
+        let Findings { found: SharedText { text, .. }, files, request, retrial, .. } = findings;
+        let retries = self.proposals.retries_mut();
+        (retries.repairs, retries.retrial) = (retries.repairs + 1, retrial);
         let round = self.proposals.retries().repairs;
         let of = self.processes.max_rounds.max(round);
         for path in &files {
@@ -231,7 +264,7 @@ impl Session {
             Some(found) => {
                 let files = if outcome.files.is_empty() { self.files_in_output(&found.text) } else { outcome.files };
                 let request = self.proposals.request().to_owned();
-                self.offer_findings(Findings { found, files, request, recheck: Some(recheck) });
+                self.offer_findings(Findings { found, files, request, recheck: Some(recheck), retrial: None });
             }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
@@ -288,7 +321,8 @@ impl Session {
             (ProcessSubject::Share(mut found, recheck), 'f') => {
                 let files = self.files_in_output(&found.text);
                 found.text.push_str(FIX);
-                self.send_for_fix(Findings { found, files, request: self.proposals.request().to_owned(), recheck })
+                let request = self.proposals.request().to_owned();
+                self.send_for_fix(Findings { found, files, request, recheck, retrial: None })
             }
             (ProcessSubject::Fix(findings), 's') => {
                 self.processes.shared_check = findings.recheck.or_else(|| self.proposals.retries().recheck.clone());

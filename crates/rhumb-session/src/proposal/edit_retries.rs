@@ -31,6 +31,8 @@ pub(crate) struct EditRetries {
     pub(crate) repairs: usize,
     /// The failed check that the request is to fix. It is repeated after each write.
     pub(crate) recheck: Option<RepeatedCheck>,
+    /// The command of a failed trial, which is repeated when an answer has edits; `Some(None)` for the test command of the settings.
+    pub(crate) retrial: Option<Option<String>>,
 }
 
 impl EditRetries {
@@ -111,8 +113,11 @@ impl Session {
         self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
         self.record_edits(&outcomes, &repeated, &before);
         match message.filter(|_| !is_unchanged) {
-            Some(message) => self.retry_refused(message, request, outcomes),
-            None => Vec::new(),
+            Some(message) => {
+                let effects = self.retry_refused(message, request, outcomes);
+                if effects.is_empty() { self.try_proposal() } else { effects }
+            }
+            None => self.try_proposal(),
         }
     }
 

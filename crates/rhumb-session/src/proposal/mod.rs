@@ -4,6 +4,7 @@ pub(super) mod commits;
 pub(super) mod edit_records;
 pub(super) mod edit_retries;
 mod feedback;
+pub(crate) mod trial;
 pub(super) mod undo;
 pub(super) mod write;
 pub(super) mod write_questions;
@@ -52,6 +53,7 @@ pub(crate) struct Proposals {
     max_retries: usize,
     is_writing: bool,
     commits: Commits,
+    trials: trial::Trials,
     /// Comments on hunks that were written or rejected, for the next message about the review.
     feedback: Vec<HunkFeedback>,
     /// The request behind the review, for the commit message.
@@ -121,6 +123,10 @@ impl Proposals {
 
     pub(crate) fn set_commits(&mut self, on: bool) {
         self.commits.off = !on;
+    }
+
+    pub(crate) fn set_trial_rules(&mut self, rules: trial::TrialRules) {
+        self.trials.rules = rules;
     }
 
     pub(crate) fn set_max_retries(&mut self, max: usize) {

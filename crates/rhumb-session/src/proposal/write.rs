@@ -104,6 +104,9 @@ impl Session {
         if files.is_empty() {
             return Vec::new();
         }
+        if self.ask_about_trial() {
+            return Vec::new();
+        }
         self.proposals.is_writing = true;
         self.before_write(&files);
         vec![Effect::Write { files, commit: self.commit_request(), consent: self.proposals.commits.consent.clone() }]
@@ -134,6 +137,7 @@ impl Session {
 
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
+        let is_check_needed = self.checks_after_write();
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;
         self.forget_write_questions();
         self.remember_feedback(&written.paths);
@@ -150,7 +154,7 @@ impl Session {
         self.report_notes(written.notes);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
-        effects.extend(self.check_written(&written.paths));
+        effects.extend(self.check_written(&written.paths, is_check_needed));
         effects
     }
 

@@ -18,6 +18,8 @@ pub struct WriteConsent {
     pub faults: Vec<SyntaxFault>,
     /// Whether to write without a record in the journal.
     pub unrecorded: bool,
+    /// Whether to write hunks whose trial failed, or that have none.
+    pub untried: bool,
 }
 
 impl Session {
@@ -150,7 +152,10 @@ impl Session {
     /// Withdraws the questions about a write, which is done or whose review is gone.
     pub(super) fn forget_write_questions(&mut self) {
         self.questions.withdraw(|subject| {
-            matches!(subject, Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded)
+            matches!(
+                subject,
+                Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded | Subject::FailedTrial
+            )
         });
         self.proposals.commits.consent = WriteConsent::default();
     }

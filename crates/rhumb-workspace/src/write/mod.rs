@@ -95,6 +95,30 @@ pub fn check_write(root: &Root, journal: Option<&Journal>, writes: &[FileWrite])
     Ok(())
 }
 
+/// A file as a write would leave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilePreview {
+    /// Path relative to the root, with symbolic links resolved.
+    pub path: String,
+    /// The bytes; `None` if the file is deleted.
+    pub content: Option<Vec<u8>>,
+    /// Permission bits of the file, or `None` for those of a new file.
+    pub mode: Option<u32>,
+}
+
+/// Returns what [`write()`] would write, without changing a file.
+///
+/// # Errors
+/// The same as for [`write()`].
+pub fn preview_write(root: &Root, writes: &[FileWrite]) -> Result<Vec<FilePreview>, WriteError> {
+    let preview = |planned: Planned| FilePreview {
+        path: planned.change.path,
+        mode: planned.change.after.as_ref().and_then(|version| version.mode),
+        content: planned.change.after.map(|version| version.bytes),
+    };
+    Ok(plan(root, writes)?.into_iter().map(preview).collect())
+}
+
 /// Writes all of `writes` or none.
 ///
 /// Encodings, modes and owners are kept. New files are UTF-8 with mode 0644 (less the umask). Missing folders are

@@ -1,0 +1,407 @@
+//! Trials: a command that runs in a trial checkout, on hunks that are not written.
+
+use super::write::pending_writes;
+use crate::processes::{Purpose, RunEffect};
+use crate::{Choice, Effect, JobOutcome, Level, PendingWrite, Question, RepeatedCheck, Session, Subject};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
+use rhumb_text::count;
+use std::cell::Cell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The answer that runs the trial which a write lacks.
+const RUN_TRIAL: char = 't';
+
+/// The hunks that a trial applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TrialHunks {
+    /// The accepted and the pending ones.
+    #[default]
+    Proposed,
+    /// The accepted ones.
+    Accepted,
+}
+
+impl TrialHunks {
+    /// The adjective for these hunks.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proposed => "proposed",
+            Self::Accepted => "accepted",
+        }
+    }
+}
+
+/// A command to run in a trial checkout.
+#[derive(Debug, Clone)]
+pub struct TrialRequest {
+    /// The command line; `None` for the test command of the settings.
+    pub line: Option<String>,
+    /// The review, with the decisions that count: its accepted hunks are applied.
+    pub review: Arc<Review>,
+    /// Whether to search for the smallest set of these hunks with which the command fails.
+    pub bisects: bool,
+}
+
+impl PartialEq for TrialRequest {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.line, self.bisects, &self.review.files) == (&other.line, other.bisects, &other.review.files)
+    }
+}
+
+impl TrialRequest {
+    /// The changes of a set of the hunks, as a write would make them.
+    pub fn writes(&self, hunks: &[HunkId]) -> Vec<PendingWrite> {
+        self.review.with_hunks(hunks).files.iter().flat_map(pending_writes).collect()
+    }
+}
+
+/// A trial that runs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RunningTrial {
+    hunks: TrialHunks,
+    count: usize,
+    state: u64,
+    /// The command line that the user gave.
+    line: Option<String>,
+    /// Whether the program started it. Its failure is sent to the model without a question.
+    is_automatic: bool,
+    turns: u64,
+}
+
+/// The last trial of the review.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialResult {
+    /// The command line.
+    pub line: String,
+    /// The hunks that it applied.
+    pub hunks: TrialHunks,
+    /// Their number.
+    pub count: usize,
+    /// Whether the command succeeded.
+    pub passed: bool,
+    /// What the command said about its tests, such as "212 passed"; may be empty.
+    pub summary: String,
+    /// Identifies the changes.
+    state: u64,
+    /// The revision of the review for which `is_current` was computed last.
+    checked: Cell<(u64, bool)>,
+}
+
+impl TrialResult {
+    /// The result as a sentence without its full stop: "`cargo test`: 212 passed, with 5 accepted hunks".
+    pub fn text(&self) -> String {
+        let how = match (self.summary.as_str(), self.passed) {
+            ("", true) => "passed".to_owned(),
+            ("", false) => "failed".to_owned(),
+            (summary, true) => summary.to_owned(),
+            (summary, false) => format!("failed ({summary})"),
+        };
+        let line = self.line.lines().next().unwrap_or_default();
+        format!("`{line}`: {how}, with {}", count(self.count, &format!("{} hunk", self.hunks.name())))
+    }
+}
+
+/// When trials run, and when checks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TrialRules {
+    /// Whether the test command runs in a trial when a proposal is complete.
+    pub automatic: bool,
+    /// Whether a commit needs a trial of exactly its hunks that passed.
+    pub required: bool,
+    /// When written files are checked.
+    pub verify: VerifyTime,
+}
+
+/// When checks run, relative to a write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerifyTime {
+    /// Before it, in a trial. Hunks without a trial that passed are checked after the write.
+    #[default]
+    Before,
+    /// After it.
+    After,
+    /// Never.
+    Off,
+}
+
+/// The trials of a review.
+#[derive(Debug, Default)]
+pub(crate) struct Trials {
+    pub(crate) rules: TrialRules,
+    last: Option<TrialResult>,
+    /// The hunks that make the command of the last search fail.
+    culprits: Vec<HunkId>,
+    /// The state to which `culprits` belong.
+    culprits_of: u64,
+}
+
+impl Session {
+    /// Runs a command, or the test command of the settings, on hunks that are not written.
+    pub fn try_hunks(&mut self, hunks: TrialHunks, line: Option<String>) -> Vec<Effect> {
+        self.begin_trial(hunks, line, false)
+    }
+
+    /// Searches for the smallest set of hunks with which the command of the last trial fails.
+    pub fn bisect_hunks(&mut self) -> Vec<Effect> {
+        let Some(last) = self.proposals.trials.last.as_ref().filter(|last| !last.passed) else {
+            let hint = "Run a command on the hunks first, with /try.";
+            self.report(Level::Info, "No trial of these hunks has failed.", hint);
+            return Vec::new();
+        };
+        let (line, hunks) = (last.line.clone(), last.hunks);
+        self.start_trial(hunks, Some(line), false, true)
+    }
+
+    fn begin_trial(&mut self, hunks: TrialHunks, line: Option<String>, is_automatic: bool) -> Vec<Effect> {
+        self.start_trial(hunks, line, is_automatic, false)
+    }
+
+    fn start_trial(
+        &mut self,
+        hunks: TrialHunks,
+        line: Option<String>,
+        is_automatic: bool,
+        bisects: bool,
+    ) -> Vec<Effect> {
+        let ids = self.hunks_of(hunks);
+        if ids.is_empty() {
+            let (text, hint) = match hunks {
+                TrialHunks::Accepted => ("Nothing is accepted, so there is nothing to try.", "Accept hunks first."),
+                TrialHunks::Proposed => {
+                    ("Nothing is under review, so there is nothing to try.", "/test tests the files.")
+                }
+            };
+            self.report(Level::Info, text, hint);
+            return Vec::new();
+        }
+        if self.processes.has_job(|purpose| matches!(purpose, Purpose::Trial(_) | Purpose::Bisect(_))) {
+            self.report(Level::Info, "A trial is running already.", "Esc stops it.");
+            return Vec::new();
+        }
+        let review = self.proposals.review.with_hunks(&ids);
+        let state = state_of(&review);
+        let turns = self.turns.count();
+        let running = RunningTrial { hunks, count: ids.len(), state, line: line.clone(), is_automatic, turns };
+        let trial = TrialRequest { line, review: Arc::new(review), bisects };
+        let job = self.new_job(if bisects { Purpose::Bisect(running) } else { Purpose::Trial(running) });
+        vec![Effect::Run(RunEffect::Try { job, trial })]
+    }
+
+    /// Starts the trial that the settings require for a complete proposal, or that repeats one whose failure was sent to the model.
+    pub(super) fn try_proposal(&mut self) -> Vec<Effect> {
+        let line = match &self.proposals.retries.retrial {
+            Some(line) => line.clone(),
+            None if self.proposals.trials.rules.automatic => None,
+            None => return Vec::new(),
+        };
+        if self.hunks_of(TrialHunks::Proposed).is_empty() {
+            return Vec::new();
+        }
+        self.begin_trial(TrialHunks::Proposed, line, true)
+    }
+
+    fn hunks_of(&self, hunks: TrialHunks) -> Vec<HunkId> {
+        let review = &self.proposals.review;
+        let is_open = |id: &HunkId| review.files.get(id.file).is_some_and(|file| !review.has_conflict(&file.path));
+        let is_tried = |id: &HunkId| match hunks {
+            TrialHunks::Proposed => review.decision(*id) != Decision::Rejected,
+            TrialHunks::Accepted => review.hunk(*id).is_some_and(|hunk| hunk.is_partly_accepted()),
+        };
+        review.ids().filter(|id| is_open(id) && is_tried(id)).collect()
+    }
+
+    /// The last trial, and whether it applied exactly the hunks that it would apply now.
+    pub fn trial(&self) -> Option<(&TrialResult, bool)> {
+        let last = self.proposals.trials.last.as_ref()?;
+        let revision = self.proposals.review_revision();
+        if last.checked.get().0 != revision {
+            last.checked.set((revision, self.state_now(last.hunks) == last.state));
+        }
+        Some((last, last.checked.get().1))
+    }
+
+    /// The hunks that make a command fail, as found by [`Session::bisect_hunks`]; empty once the review has changed.
+    pub fn culprits(&self) -> &[HunkId] {
+        let trials = &self.proposals.trials;
+        let holds = !trials.culprits.is_empty() && trials.culprits_of == state_of_files(&self.proposals.review);
+        if holds { &trials.culprits } else { &[] }
+    }
+
+    fn state_now(&self, hunks: TrialHunks) -> u64 {
+        state_of(&self.proposals.review.with_hunks(&self.hunks_of(hunks)))
+    }
+
+    /// Whether the last trial of exactly the accepted hunks passed; `None` if there is none.
+    fn accepted_passed(&self) -> Option<bool> {
+        let last = self.proposals.trials.last.as_ref()?;
+        (last.state == self.state_now(TrialHunks::Accepted)).then_some(last.passed)
+    }
+
+    /// Whether the checks after a write of the accepted hunks are needed.
+    pub(super) fn checks_after_write(&self) -> bool {
+        match self.proposals.trials.rules.verify {
+            VerifyTime::Before => self.accepted_passed() != Some(true),
+            VerifyTime::After => true,
+            VerifyTime::Off => false,
+        }
+    }
+
+    /// Asks before a write of hunks whose trial failed, or that need a trial. Returns whether it asked.
+    pub(super) fn ask_about_trial(&mut self) -> bool {
+        if self.proposals.commits.consent.untried {
+            return false;
+        }
+        let commits = !self.proposals.commits.off && !self.repository.head().is_empty();
+        let (title, text) = match self.accepted_passed() {
+            Some(true) => return false,
+            Some(false) => {
+                let last = self.proposals.trials.last.as_ref().map(TrialResult::text).unwrap_or_default();
+                ("The last trial of these hunks failed. Write them anyway?", format!("{last}."))
+            }
+            None if self.proposals.trials.rules.required && commits => {
+                let text = "The setting commit_needs_trial is on, and no command has succeeded on exactly these hunks.";
+                ("These hunks have no trial that passed. Write them anyway?", text.to_owned())
+            }
+            None => return false,
+        };
+        self.questions.withdraw(|subject| *subject == Subject::FailedTrial);
+        self.ask_now(Question {
+            subject: Subject::FailedTrial,
+            title: title.to_owned(),
+            text: format!("{text} Nothing is written before you answer."),
+            choices: vec![
+                Choice::new('y', "write anyway"),
+                Choice::new(RUN_TRIAL, "run the trial on the accepted hunks"),
+                Choice::new('n', "write nothing"),
+            ],
+        });
+        true
+    }
+
+    /// Handles the answer to the question about a failed or missing trial.
+    pub(crate) fn answer_trial(&mut self, key: char) -> Vec<Effect> {
+        match key {
+            'y' => {
+                self.proposals.commits.consent.untried = true;
+                self.write_accepted()
+            }
+            RUN_TRIAL => {
+                let line = self.proposals.trials.last.as_ref().map(|last| last.line.clone());
+                self.try_hunks(TrialHunks::Accepted, line)
+            }
+            _ => {
+                self.proposals.commits.choice = crate::CommitChoice::BySetting;
+                Vec::new()
+            }
+        }
+    }
+
+    /// Handles the end of a trial. `line` is the command line, and `said` its output.
+    pub(crate) fn trial_done(
+        &mut self,
+        running: RunningTrial,
+        outcome: JobOutcome,
+        line: String,
+        said: &str,
+    ) -> Vec<Effect> {
+        let was_run = !line.is_empty() && !outcome.stopped && (outcome.shared.is_some() || !outcome.failed);
+        if !was_run {
+            return Vec::new();
+        }
+        let RunningTrial { hunks, count, state, is_automatic, turns, line: given } = running;
+        let passed = !outcome.failed;
+        let checked = Cell::new((u64::MAX, false));
+        let result =
+            TrialResult { line: line.clone(), hunks, count, passed, summary: test_summary(said), state, checked };
+        self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
+        self.proposals.trials.last = Some(result);
+        let recheck = RepeatedCheck { test: given.is_none(), line: given.clone(), lint: false };
+        if passed {
+            self.proposals.retries.retrial = None;
+            return Vec::new();
+        }
+        let may_send = is_automatic && turns == self.turns.count() && self.may_send_findings();
+        self.fix_trial(outcome, recheck, may_send)
+    }
+
+    /// Handles the end of a search for the hunks that make a command fail.
+    pub(crate) fn bisect_done(&mut self, outcome: &JobOutcome) {
+        let Some(culprits) = outcome.culprits.as_ref().filter(|_| !outcome.stopped) else { return };
+        let review = &self.proposals.review;
+        if culprits.is_empty() {
+            let text = "The command fails without any of the hunks as well.";
+            self.report(Level::Info, text, "They are not the cause.");
+            return;
+        }
+        let name = |id: &HunkId| {
+            let number = review.ids().position(|other| other == *id).map_or(0, |at| at + 1);
+            let path = review.files.get(id.file).map_or("", |file| file.path.as_str());
+            format!("hunk {number} ({path})")
+        };
+        let names: Vec<String> = culprits.iter().map(name).collect();
+        let verb = if names.len() == 1 { "makes" } else { "together make" };
+        let text = format!("{} {verb} the command fail.", names.join(", "));
+        self.proposals.trials.culprits_of = state_of_files(review);
+        self.proposals.trials.culprits.clone_from(culprits);
+        self.report(Level::Warning, text, "The review marks it; reject it, or comment on it and send that.");
+    }
+}
+
+/// A number for the changes of the accepted hunks of a review.
+fn state_of(review: &Review) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for file in &review.files {
+        if file.composed() != Composed::Untouched {
+            (&file.path, &file.base).hash(&mut hasher);
+            match file.composed() {
+                Composed::Text(text) => text.hash(&mut hasher),
+                Composed::Deleted | Composed::Untouched => file.hunks.len().hash(&mut hasher),
+            }
+        }
+    }
+    hasher.finish()
+}
+
+/// A number for the texts of a review, whatever the decisions.
+fn state_of_files(review: &Review) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let part = |file: &FileReview| (file.path.clone(), file.proposed.clone(), file.hunks.len());
+    review.files.iter().map(part).collect::<Vec<_>>().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What the output of a test runner says about the tests, such as "212 passed, 1 failed": the sums of the numbers before these words.
+/// Empty if it says nothing.
+fn test_summary(output: &str) -> String {
+    let mut sums = [(["passed", "passing"], 0u64, false), (["failed", "failing"], 0, false)];
+    for line in output.lines() {
+        let words: Vec<&str> = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        for pair in words.windows(2) {
+            let Ok(number) = pair[0].parse::<u32>() else { continue };
+            for (names, sum, is_said) in &mut sums {
+                if names.contains(&pair[1]) {
+                    (*sum, *is_said) = (*sum + u64::from(number), true);
+                }
+            }
+        }
+    }
+    let said =
+        |(names, sum, is_said): &([&str; 2], u64, bool)| (*is_said && *sum > 0).then(|| format!("{sum} {}", names[0]));
+    sums.iter().filter_map(said).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_test_runners_are_added() {
+        let cargo = "test result: ok. 12 passed; 0 failed; 1 ignored\n\ntest result: FAILED. 3 passed; 2 failed;\n";
+        assert_eq!(test_summary(cargo), "15 passed, 2 failed");
+        assert_eq!(test_summary("===== 212 passed in 3.2s ====="), "212 passed");
+        assert_eq!(test_summary("  7 passing (20ms)\n  1 failing\n"), "7 passed, 1 failed");
+        assert_eq!(test_summary("ok  \texample.com/pkg\t0.01s\n"), "");
+    }
+}
