@@ -145,7 +145,7 @@ impl Host {
         });
     }
 
-    /// Stops all commands and waits until they have ended. Blocks: only for the end of the program.
+    /// Stops all commands, waits until they have ended, and removes the trial checkout. Blocks: only for the end of the program.
     pub fn end_commands(&self) {
         for stop in lock(&self.shared.running_jobs.running).values() {
             stop.stop();
@@ -153,6 +153,10 @@ impl Host {
         let until = Instant::now() + STOP_TIMEOUT;
         while !lock(&self.shared.running_jobs.running).is_empty() && Instant::now() < until {
             std::thread::sleep(POLL);
+        }
+        // The program may end without dropping the host. If a trial still runs, the next one cleans up.
+        if let Ok(mut trial) = self.shared.trial.try_lock() {
+            trial.take();
         }
     }
 

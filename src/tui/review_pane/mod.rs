@@ -206,7 +206,7 @@ fn note(app: &App) -> String {
     parts.join(" · ")
 }
 
-/// The last trial: its command and whether it passed, or that the hunks are others now; and the round of repairs.
+/// The round of repairs; and the last trial: its command and whether it passed, or that the hunks are others now.
 fn trial_note(app: &App) -> Vec<String> {
     let round = app.session.repair_round().map(|(round, of)| format!("round {round} of {of}"));
     let trial = if app.session.is_trying() {
@@ -223,7 +223,7 @@ fn trial_note(app: &App) -> Vec<String> {
             }
         })
     };
-    trial.into_iter().chain(round).collect()
+    round.into_iter().chain(trial).collect()
 }
 
 fn nothing(app: &App, area: Rect) -> Lines {

@@ -354,11 +354,13 @@ impl Session {
         let name = |id: &HunkId| {
             let number = review.ids().position(|other| other == *id).map_or(0, |at| at + 1);
             let path = review.files.get(id.file).map_or("", |file| file.path.as_str());
-            format!("hunk {number} ({path})")
+            format!("{number} ({path})")
         };
-        let names: Vec<String> = culprits.iter().map(name).collect();
-        let verb = if names.len() == 1 { "makes" } else { "together make" };
-        let text = format!("{} {verb} the command fail.", names.join(", "));
+        let names = culprits.iter().map(name).collect::<Vec<_>>().join(", ");
+        let text = match culprits.len() {
+            1 => format!("Hunk {names} makes the command fail."),
+            _ => format!("Hunks {names} together make the command fail."),
+        };
         self.proposals.trials.culprits_of = state_of_files(review);
         self.proposals.trials.culprits.clone_from(culprits);
         self.report(Level::Warning, text, "The review marks it; reject it, or comment on it and send that.");
@@ -598,7 +600,7 @@ mod tests {
         let outcome = JobOutcome { culprits: Some(vec![hunk(1)]), ..JobOutcome::default() };
         session.handle(Response::Ran(RunResponse::Done { job, outcome }));
         assert_eq!(session.culprits(), [hunk(1)]);
-        assert!(format!("{:?}", session.transcript.last()).contains("hunk 2 (a.txt) makes the command fail."));
+        assert!(format!("{:?}", session.transcript.last()).contains("Hunk 2 (a.txt) makes the command fail."));
         session.proposals.review.decide(hunk(1), Decision::Rejected);
         assert_eq!(session.culprits(), [hunk(1)]);
         session.proposals.review.edit(hunk(1), "D\n");
