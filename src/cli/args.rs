@@ -2,7 +2,7 @@
 
 use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
-    SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
+    SearchArgs, SessionsArgs, TrustArgs, TryArgs, VersionArgs,
 };
 use crate::tui::Scene;
 use crate::version;
@@ -130,6 +130,8 @@ pub enum Command {
     Index(IndexArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
+    /// Run a command in a trial checkout, with a model's reply applied; nothing is written
+    Try(TryArgs),
     /// Ask a question without the app: print the answer and change nothing
     Ask(AskArgs),
     /// Run one turn without the app: request a change, review it, write it
@@ -160,7 +162,9 @@ impl Command {
     /// Whether the command reads the repository without recovering interrupted writes.
     pub(super) fn only_reads(&self) -> bool {
         match self {
-            Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) => true,
+            Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) | Self::Try(_) => {
+                true
+            }
             Self::Apply(apply) => apply.dry_run,
             Self::Edit(edit) => edit.dry_run || edit.show_prompt,
             Self::Ask(ask) => ask.show_prompt,
@@ -176,6 +180,7 @@ impl Command {
             Self::Search(_) => "search",
             Self::Index(_) => "index",
             Self::Apply(_) => "apply",
+            Self::Try(_) => "try",
             Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",
             Self::Undo => "undo",

@@ -90,9 +90,17 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Sessions(sessions)) => headless::sessions(&root(&args.root)?, &settings()?, &sessions),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
-            apply.format = args.provider.edit_format;
+            apply.format.clone_from(&args.provider.edit_format);
             own_state(Paths::of_user().as_ref())?;
-            headless::apply(&root(&args.root)?, &apply)
+            let root = root(&args.root)?;
+            let settings = load_settings(overrides(&args.provider), Some(&root))?;
+            headless::apply(&root, &settings, &apply)
+        }
+        Some(Command::Try(mut trial)) => {
+            trial.format.clone_from(&args.provider.edit_format);
+            let root = root(&args.root)?;
+            let settings = load_settings(overrides(&args.provider), Some(&root))?;
+            headless::try_command(&root, &settings, &trial)
         }
         Some(Command::Completions(completions)) => headless::completions(Args::command(), &completions),
         Some(Command::Man(man)) => headless::man(Args::command(), &man),

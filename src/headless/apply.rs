@@ -2,8 +2,10 @@
 
 use super::args::ApplyArgs;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
+use super::trial::{TryReport, report_failure, try_before_write};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
+use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::host::{WriteOutcome, propose_alone, write};
 use rhumb_edit::review::{Decision, Review};
@@ -18,7 +20,7 @@ use std::io::IsTerminal as _;
 ///
 /// # Errors
 /// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
-pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
+pub fn apply(root: &Root, settings: &Settings, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = args.format.as_deref().unwrap_or("auto").parse();
     let format = format.map_err(|error| UserError::new(ErrorKind::Usage, error, ""))?;
     // The reasoning of a model is not part of its answer.
@@ -40,7 +42,7 @@ pub fn apply(root: &Root, args: &ApplyArgs) -> Result<u8, UserError> {
     }
     let may_write = if args.dry_run { Ok(false) } else { permission(args) };
     let done = match may_write {
-        Ok(true) => decide_and_write(root, journal.as_ref(), args, &mut proposal),
+        Ok(true) => decide_and_write(root, settings, journal.as_ref(), args, &mut proposal),
         Ok(false) => Done::default(),
         Err(error) => {
             withdraw(&mut proposal, &[], &error.message);
@@ -97,10 +99,18 @@ struct Done {
     rejected: usize,
     /// The written and the refused changes, in words; empty if nothing was written.
     summary: String,
+    /// The trial before the write.
+    trial: Option<TryReport>,
     failure: Option<UserError>,
 }
 
-fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, proposal: &mut Proposal) -> Done {
+fn decide_and_write(
+    root: &Root,
+    settings: &Settings,
+    journal: Option<&Journal>,
+    args: &ApplyArgs,
+    proposal: &mut Proposal,
+) -> Done {
     let mut review = Review::new(proposal.clone());
     if args.yes {
         review.decide_all(Decision::Accepted);
@@ -116,6 +126,20 @@ fn decide_and_write(root: &Root, journal: Option<&Journal>, args: &ApplyArgs, pr
     if done.accepted == 0 || orders.is_empty() {
         return done;
     }
+    let trial =
+        args.try_command.as_deref().map(|line| try_before_write(root, settings, &orders, (line, args.try_network)));
+    let trial = match trial.transpose() {
+        Ok(trial) => trial,
+        Err(error) => {
+            withdraw(proposal, &[], &error.message);
+            return Done { failure: Some(error), ..Done::default() };
+        }
+    };
+    if let Some(report) = trial.as_ref().filter(|report| report.exit != 0) {
+        withdraw(proposal, &[], "not applied, because the command of --try failed");
+        return Done { rejected: done.accepted, trial: Some(report.clone()), ..Done::default() };
+    }
+    let done = Done { trial, ..done };
     match written(root, journal.filter(|_| !args.no_journal), args, &orders) {
         Ok(None) => {
             withdraw(proposal, &[], "not applied, because you quit");
@@ -178,7 +202,15 @@ fn mark_rejected(review: &Review, proposal: &mut Proposal) {
 
 fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserError> {
     if args.json {
-        return print_json(&as_json(proposal));
+        let mut json = as_json(proposal);
+        if let (Some(object), Some(report)) = (json.as_object_mut(), &done.trial) {
+            object.insert("try".to_owned(), serde_json::json!(report));
+        }
+        return print_json(&json);
+    }
+    if let Some(report) = done.trial.as_ref().filter(|report| report.exit != 0) {
+        report_failure(report);
+        return Ok(());
     }
     for (index, outcome) in proposal.outcomes.iter().enumerate() {
         complain(&outcome_line(index + 1, outcome, proposal));

@@ -4,6 +4,7 @@ use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use rhumb_trial::Network;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -241,6 +242,44 @@ pub struct ApplyArgs {
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
+    /// Write only if this command of the shell succeeds in a trial checkout with the result
+    #[arg(long = "try", value_name = "CMD")]
+    pub try_command: Option<String>,
+    /// What that command may reach [default: the setting try_network]
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    pub try_network: Option<Network>,
+    /// Format of the reply, auto if absent (set by the global flag of the same name)
+    #[arg(skip)]
+    pub format: Option<String>,
+}
+
+/// Parses what a trial may reach.
+fn network(name: &str) -> Result<Network, String> {
+    let found = Network::NAMES.iter().find(|(known, _)| *known == name).map(|(_, network)| *network);
+    found.ok_or_else(|| "none, loopback or full".to_owned())
+}
+
+/// `rhumb try`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct TryArgs {
+    /// The program to run, and its arguments; for a command line of the shell: sh -c 'LINE'
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// A file with a model's reply whose edits are applied first, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub reply: Option<PathBuf>,
+    /// What the command may reach: none, loopback (servers on this machine) or full [default: the setting try_network]
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    pub network: Option<Network>,
+    /// Stop the command after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u64>,
+    /// Print afterwards what the command itself changed in files that are not ignored
+    #[arg(long)]
+    pub diff: bool,
+    /// Print one JSON object instead of the output
+    #[arg(long)]
+    pub json: bool,
     /// Format of the reply, auto if absent (set by the global flag of the same name)
     #[arg(skip)]
     pub format: Option<String>,
@@ -410,6 +449,12 @@ pub struct EditArgs {
     /// Do not run test_cmd
     #[arg(long)]
     pub no_test: bool,
+    /// Write only if this command of the shell succeeds in a trial checkout with the accepted hunks
+    #[arg(long = "try", value_name = "CMD")]
+    pub try_command: Option<String>,
+    /// What that command may reach [default: the setting try_network]
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    pub try_network: Option<Network>,
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,

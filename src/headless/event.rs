@@ -2,6 +2,7 @@
 //!
 //! Programs that run the command deserialize the same types, so a renamed field is a compile error and not a wrong number.
 
+use crate::headless::TryReport;
 use rhumb_edit::{Outcome, Proposal, Status};
 use rhumb_llm::models::{Prices, Tokens};
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,11 @@ pub enum TurnEvent {
     Diff {
         /// The diff.
         text: String,
+    },
+    /// The command of `--try` ran on the accepted changes.
+    Try {
+        /// The command and its result.
+        r#try: TryReport,
     },
     /// Accepted changes were written.
     Written {

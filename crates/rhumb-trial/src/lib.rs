@@ -119,6 +119,8 @@ pub struct RunOptions {
     pub environment: Environment,
     /// Secrets to mask in the output.
     pub masks: SecretMask,
+    /// Whether the outputs of the command are those of this process, as they are. The outcome has no output then.
+    pub attached: bool,
 }
 
 impl RunOptions {
@@ -130,6 +132,7 @@ impl RunOptions {
             time_limit: None,
             environment: Environment::default(),
             masks: SecretMask::default(),
+            attached: false,
         }
     }
 }
@@ -217,13 +220,18 @@ impl Trial {
         self
     }
 
-    /// Runs nothing, to find out what isolates a command here.
+    /// Finds out what isolates a command here, without copying the repository.
     ///
     /// # Errors
     /// As [`Trial::run`].
     pub fn probe(&mut self) -> Result<Isolation, TrialError> {
         let options = RunOptions::new(CommandLine::Program(vec!["true".to_owned()]));
-        Ok(self.run(&[], &options, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {})?.isolation)
+        let root = self.root.path().to_owned();
+        let (_, status) = self.start(&root, &[], &options, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {})?;
+        Ok(match status {
+            Status::Ran(isolation) => isolation,
+            Status::NotSetUp(reason) => Isolation::copied(options.network).because(&reason),
+        })
     }
 
     /// Runs a command on the files as they are now, with `changes` applied. `log` opens the file for an output that is too long for memory.
@@ -287,7 +295,10 @@ impl Trial {
             environment: &options.environment,
             masks: &options.masks,
         };
-        let outcome = process::run(&request, stop, log, watch)?;
+        let outcome = match options.attached {
+            true => process::run_attached(&request, stop)?,
+            false => process::run(&request, stop, log, watch)?,
+        };
         let status = self.scratch.status();
         Ok((outcome, status))
     }

@@ -6,6 +6,7 @@ use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
+use crate::headless::trial::{report_failure, try_before_write};
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
 use crate::host::{Host, HostMessage, ModelClient, unsendable};
@@ -15,8 +16,8 @@ use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
 use rhumb_session::{
     AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
-    ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary, Written,
-    name_some,
+    PendingWrite, ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary,
+    Written, name_some, pending_writes,
 };
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
@@ -434,9 +435,30 @@ impl<'a> OneShot<'a> {
         if !self.session.review().has_accepted() {
             return Ok(());
         }
+        if let Some(line) = self.args.try_command.clone()
+            && !self.passes(line).await?
+        {
+            self.outcome.code = 1;
+            return Ok(());
+        }
         let effects =
             if self.args.no_journal { self.session.write_unrecorded() } else { self.session.write_accepted() };
         self.perform(effects)
+    }
+
+    /// Whether a command of the shell succeeds in a trial checkout with the accepted hunks.
+    async fn passes(&mut self, line: String) -> Result<bool, UserError> {
+        let writes: Vec<PendingWrite> = self.session.review().files.iter().flat_map(pending_writes).collect();
+        let (root, host, network) = (self.root.clone(), self.host.clone(), self.args.try_network);
+        let run = move || try_before_write(&root, host.settings(), &writes, (&line, network));
+        let machine = |error| UserError::new(ErrorKind::Machine, error, "");
+        let report = tokio::task::spawn_blocking(run).await.map_err(machine)??;
+        let passed = report.exit == 0;
+        if !passed && !self.out.json {
+            report_failure(&report);
+        }
+        self.out.event(&TurnEvent::Try { r#try: report })?;
+        Ok(passed)
     }
 
     /// Decides each hunk, by `--yes` or by asking on the terminal. False if the user quit.

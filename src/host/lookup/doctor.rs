@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::host::connect::is_listed;
-use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
+use crate::host::{IndexError, ModelClient, RequestEnv, TrialSetup, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
 use ignore::WalkBuilder;
@@ -87,7 +87,7 @@ pub fn checks_text(checks: &[Check]) -> String {
     text
 }
 
-/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`.
+/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`, and `true` in a trial.
 pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
     checks.extend(terminal.iter().map(terminal_check));
@@ -100,10 +100,33 @@ pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> 
     checks.push(embeddings(&env.settings));
     checks.extend(folders(env));
     checks.push(sessions(root, &env.settings));
+    checks.push(trials(root, &env.settings));
     for (note, hint) in env.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
     checks
+}
+
+/// What isolates the commands of a trial checkout.
+fn trials(root: &Root, settings: &Settings) -> Check {
+    const NAME: &str = "trials";
+    match TrialSetup::new(settings).open(root).and_then(|mut trial| trial.probe()) {
+        Ok(isolation) if isolation.missing.is_empty() => {
+            Check::good(NAME, format!("commands run isolated: {}", isolation.summary()))
+        }
+        Ok(isolation) => {
+            let hint = "A trial works, but protects less. Run only commands that you would run in the repository.";
+            Check::new(
+                NAME,
+                Health::Lacking,
+                format!("{}: {}", isolation.summary(), isolation.missing.join("; ")),
+                hint,
+            )
+        }
+        Err(error) => {
+            Check::new(NAME, Health::Lacking, error.to_string(), "Check the permissions of the state folder.")
+        }
+    }
 }
 
 /// The name of a check for errors in the key bindings, which the front end provides.

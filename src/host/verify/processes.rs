@@ -264,7 +264,7 @@ impl TrialRun<'_> {
     fn run(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<CommandOutcome, Failure> {
         let (env, root) = (&self.host.shared.env, &self.host.shared.root);
         let changes = changes_of(root, &self.request.writes(hunks))
-            .map_err(|error| Failure::new(format!("{error}."), error.hint().to_owned()))?;
+            .map_err(|error| Failure::new(format!("{error}."), error.hint()))?;
         let options = RunOptions {
             network: env.settings.trial_network,
             time_limit: Some(env.settings.command_timeout),

@@ -330,10 +330,10 @@ impl Session {
         let passed = !outcome.failed;
         let checked = Cell::new((u64::MAX, false));
         let (is_test, summary) = (given.is_none(), test_summary(said));
-        let result = TrialResult { line: line.clone(), hunks, count, passed, summary, is_test, state, checked };
+        let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
         self.proposals.trials.last = Some(result);
-        let recheck = RepeatedCheck { test: given.is_none(), line: given.clone(), lint: false };
+        let recheck = RepeatedCheck { test: given.is_none(), line: given, lint: false };
         if passed {
             self.proposals.retries.retrial = None;
             return Vec::new();

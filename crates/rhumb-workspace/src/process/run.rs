@@ -6,7 +6,7 @@ use super::{CommandLine, Environment, LiveOutput, Output, ProcessError, SecretMa
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -111,11 +111,31 @@ pub fn run(
     keep: OpenLogFile<'_>,
     watch: &mut dyn FnMut(LiveOutput, Duration),
 ) -> Result<CommandOutcome, ProcessError> {
-    let program = || request.line.program().to_owned();
     let (child, pipe) = start(request)?;
+    finish(request, (child, chunks_of(pipe)), stop, keep, watch)
+}
+
+/// Runs a command whose outputs are those of this process. The outcome has no output.
+///
+/// # Errors
+/// The command cannot be started or waited for.
+pub fn run_attached(request: &RunRequest<'_>, stop: &StopHandle) -> Result<CommandOutcome, ProcessError> {
+    let mut command = request.line.command()?;
+    let child = spawn(request, command.stdout(Stdio::inherit()).stderr(Stdio::inherit()))?;
+    finish(request, (child, chunks_of(io::empty())), stop, &mut || Ok(None), &mut |_, _| {})
+}
+
+fn finish(
+    request: &RunRequest<'_>,
+    (child, chunks): (Child, Receiver<Vec<u8>>),
+    stop: &StopHandle,
+    keep: OpenLogFile<'_>,
+    watch: &mut dyn FnMut(LiveOutput, Duration),
+) -> Result<CommandOutcome, ProcessError> {
+    let program = || request.line.program().to_owned();
     let mut running = Running {
         child,
-        chunks: chunks_of(pipe),
+        chunks,
         capture: Capture::new(request.masks, keep),
         started: Instant::now(),
         told: Instant::now(),
@@ -137,15 +157,20 @@ fn start(request: &RunRequest<'_>) -> Result<(Child, io::PipeReader), ProcessErr
     let failed = |source| ProcessError::Start { program: request.line.program().to_owned(), source };
     let (reader, writer) = io::pipe().map_err(failed)?;
     let second = writer.try_clone().map_err(failed)?;
-    command.current_dir(request.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
-    request.environment.apply(&mut command);
     // Dropping the command closes our copies of the pipe's write end.
-    let child = command.spawn().map_err(|error| {
-        // The operating system reports a missing program and a missing folder with the same error.
-        let gone = error.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
-        if gone { ProcessError::NoFolder(request.folder.to_owned()) } else { failed(error) }
-    })?;
+    let child = spawn(request, command.stdout(writer).stderr(second))?;
     Ok((child, reader))
+}
+
+fn spawn(request: &RunRequest<'_>, command: &mut Command) -> Result<Child, ProcessError> {
+    command.current_dir(request.folder).stdin(Stdio::null());
+    request.environment.apply(command);
+    command.spawn().map_err(|source| {
+        // The operating system reports a missing program and a missing folder with the same error.
+        let gone = source.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
+        let program = request.line.program().to_owned();
+        if gone { ProcessError::NoFolder(request.folder.to_owned()) } else { ProcessError::Start { program, source } }
+    })
 }
 
 /// Reads the pipe on a thread. The thread ends with the pipe, or when the receiver is dropped.
