@@ -119,8 +119,7 @@ fn run_trial(
     let machine = |error: &dyn std::fmt::Display| UserError::new(ErrorKind::Machine, error, DOCTOR);
     let stop = StopHandle::default();
     let signal = stopped_by_signals(&stop);
-    let changes =
-        changes_of(root, writes).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
+    let changes = changes_of(root, writes).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
     let mut trial: Trial = TrialSetup::new(settings).open(root).map_err(|error| machine(&error))?;
     let result =
         trial.run(&changes, options, &stop, &mut || Ok(None), &mut |_, _| {}).map_err(|error| machine(&error))?;
