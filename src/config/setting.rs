@@ -112,6 +112,7 @@ pub const SETTINGS: &[Setting] = &[
     set("commit_needs_trial", Switch, Inert, "false", "Ask before a commit of hunks on which no command has succeeded in a trial checkout."),
     set("command_timeout", Whole(1, 86_400), Inert, "300", "Time limit of tests and linters in seconds."),
     set("suggest_commands", Switch, Inert, "true", "Let the model suggest commands; each runs only if you confirm it."),
+    set("allow", List, User, "[]", "Suggested commands that run without a question, in a trial checkout only: patterns such as \"cargo test *\", matched word by word."),
     set("mentions", OneOf(&["ask", "add", "ignore"]), Asks, "\"ask\"", "What happens when you or the model name a file that is not in the chat."),
     set("accept_plan", Switch, Asks, "false", "In architect mode, carry out the plan without showing it first."),
     unset("editor_edit_format", OneOf(&["diff", "diff-fenced", "udiff", "whole", "patch"]), Inert, "\"diff\"", "The edit format of the editor model; what suits it if unset."),

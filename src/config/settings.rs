@@ -159,6 +159,7 @@ settings! {
         };
         trial_network: Network = |layers| layers.get("try_network");
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));
+        allow: Vec<String>;
         suggest_commands: bool;
         mentions: MentionPolicy;
         accept_plan: bool;

@@ -165,7 +165,9 @@ impl Session {
             Response::Ended { turn, result } => return self.turn_ended(turn, result),
             Response::Proposed { request, proposal } => {
                 self.proposals.end_locating();
-                return self.proposed(request, proposal);
+                let mut effects = self.proposed(request, proposal);
+                effects.extend(self.try_waiting());
+                return effects;
             }
             Response::NotProposed(failure) => {
                 self.proposals.end_locating();
@@ -325,6 +327,8 @@ pub struct SessionStart {
     pub verify_rounds: usize,
     /// When trials and checks run.
     pub trial_rules: TrialRules,
+    /// Patterns of suggested commands that run in a trial checkout without a question.
+    pub allowed_commands: Vec<String>,
     /// Whether the model may suggest commands.
     pub suggest_commands: bool,
     /// Whether writes are committed.
@@ -357,6 +361,7 @@ impl SessionStart {
         session.proposals.set_max_retries(self.edit_rounds);
         session.processes.max_rounds = self.verify_rounds;
         session.processes.suggestions = self.suggest_commands;
+        session.processes.allowed.clone_from(&self.allowed_commands);
         session.proposals.set_trial_rules(self.trial_rules);
         session.proposals.set_commits(self.auto_commit);
         *session.modes.rules_mut() = self.rules;

@@ -186,7 +186,7 @@ fn run_command(spec: &Spec) -> u8 {
         Err(error) => {
             // As a shell reports it.
             let _ = writeln!(io::stderr(), "rhumb: {program}: {error}");
-            return if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
+            return if exists(program) { NOT_EXECUTABLE } else { NOT_FOUND };
         }
     };
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -201,6 +201,13 @@ fn run_command(spec: &Spec) -> u8 {
             Err(_) => return NOT_SET_UP,
         }
     }
+}
+
+/// Whether a program exists. A folder of `PATH` that cannot be read does not make it exist, but spoils the error.
+fn exists(program: &str) -> bool {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let in_path = || std::env::split_paths(&folders).any(|folder| folder.join(program).exists());
+    if program.contains('/') { Path::new(program).exists() } else { in_path() }
 }
 
 /// Kills what the command left. Without a PID namespace, processes that left its group are adopted by this one.

@@ -276,6 +276,10 @@ pub struct Processes {
     pub logs: Vec<RunLog>,
     /// Whether commands that the model suggests are offered.
     pub suggestions: bool,
+    /// Patterns of suggested commands that run in a trial checkout without a question.
+    pub(super) allowed: Vec<String>,
+    /// Suggested commands that wait for the edits of their answer.
+    waiting: Vec<String>,
     /// How often findings of checks are sent to the model without a question, for one request.
     pub max_rounds: usize,
     /// The failed check that the user shared last: the next request is about it.

@@ -1,11 +1,15 @@
 //! Commands that the model suggests. Each is a separate question, shows the exact command, and runs it only after a yes.
 
-use super::Purpose;
+use super::{Purpose, RunEffect};
 use crate::context::Mode;
-use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject};
+use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject, TrialRequest};
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
-use rhumb_workspace::process::CommandLine;
+use rhumb_workspace::process::{CommandLine, matches_pattern};
+use std::sync::Arc;
+
+/// The answer that runs a suggested command in a trial checkout.
+pub(super) const RUN_IN_TRIAL: char = 't';
 
 /// Maximum number of commands of one answer that are offered.
 const MAX_OFFERED: usize = 5;
@@ -14,15 +18,20 @@ const MAX_OFFERED: usize = 5;
 const MAX_TITLE_CHARS: usize = 120;
 
 impl Session {
-    /// Offers the commands in an answer to a request for changes.
-    pub(crate) fn suggest(&mut self, reply: &str) {
+    /// Offers the commands in an answer to a request for changes. Those that the user's settings allow run in a trial checkout.
+    /// They wait until the edits of the answer are located, because they are about those.
+    pub(crate) fn suggest(&mut self, reply: &str) -> Vec<Effect> {
         if !self.processes.suggestions || !self.last_request_was_for_changes() {
-            return;
+            return Vec::new();
         }
         let edits = !rhumb_edit::parse(reply, FormatChoice::Auto).edits.is_empty();
         let found = suggested(reply);
         let more = found.len().saturating_sub(MAX_OFFERED);
         for line in found.into_iter().take(MAX_OFFERED) {
+            if self.processes.allowed.iter().any(|pattern| matches_pattern(&line, pattern)) {
+                self.processes.waiting.push(line);
+                continue;
+            }
             let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
             let first: String = visible.chars().take(MAX_TITLE_CHARS).collect();
             let shown = if first == line { first } else { format!("{first} …") };
@@ -30,7 +39,11 @@ impl Session {
             let unwritten = if edits { " (its edits are not written yet)" } else { "" };
             let title = format!("The model suggests a command{unwritten}. Run it? {shown}");
             let text = line.clone();
-            let choices = vec![Choice::new('y', "run it"), Choice::new('n', "no")];
+            let choices = vec![
+                Choice::new('y', "run it"),
+                Choice::new(RUN_IN_TRIAL, "run it in a trial, where it changes nothing"),
+                Choice::new('n', "no"),
+            ];
             let subject = Subject::Process(ProcessSubject::Run(line));
             self.question(Question { subject, title, text, choices });
         }
@@ -38,11 +51,26 @@ impl Session {
             let text = format!("The answer suggests {}.", count(more, "more command"));
             self.report(Level::Info, text, "!COMMAND runs one.");
         }
+        if edits { Vec::new() } else { self.try_waiting() }
+    }
+
+    /// Runs the suggested commands that wait for the edits of their answer.
+    pub(crate) fn try_waiting(&mut self) -> Vec<Effect> {
+        let waiting = std::mem::take(&mut self.processes.waiting);
+        waiting.into_iter().flat_map(|line| self.try_suggested(line)).collect()
     }
 
     fn last_request_was_for_changes(&self) -> bool {
         let last = self.transcript.iter().rev().find(|entry| entry.is_message());
         matches!(last, Some(Entry::User { mode: Mode::Code, .. } | Entry::FollowUp { .. }))
+    }
+
+    /// Runs a suggested command on the hunks under review, or on the files as they are, in a trial checkout.
+    pub(super) fn try_suggested(&mut self, line: String) -> Vec<Effect> {
+        let hunks = self.proposals.review().proposed_hunks();
+        let review = Arc::new(self.proposals.review().with_hunks(&hunks));
+        let job = self.new_job(Purpose::Suggested);
+        vec![Effect::Run(RunEffect::Try { job, trial: TrialRequest { line: Some(line), review, bisects: false } })]
     }
 
     pub(super) fn run_suggested(&mut self, line: String) -> Vec<Effect> {

@@ -43,9 +43,9 @@ fn write(session: &mut Session) -> u64 {
     job_of(&session.handle(Response::Wrote(Written { paths: vec!["a.py".into()], ..Written::default() })))
 }
 
-fn answer(session: &mut Session, turn: u64, text: &str) {
+fn answer(session: &mut Session, turn: u64, text: &str) -> Vec<Effect> {
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
 }
 
 fn asked(effects: &[Effect]) -> Option<&crate::RequestSpec> {
@@ -209,6 +209,39 @@ fn a_suggested_command_runs_when_it_is_approved_and_only_then() {
     };
     assert_eq!(line, "pip install tide");
     assert!(session.answer('n').is_empty() && session.questions.is_empty());
+}
+
+#[test]
+fn a_suggested_command_runs_in_a_trial_instead_if_the_user_says_so() {
+    let mut session = session();
+    session.send("do it");
+    answer(&mut session, 1, "Then:\n\n```sh\nmake test\n```\n");
+    let effects = session.answer('t');
+    let [Effect::Run(RunEffect::Try { trial, .. })] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(trial.line.as_deref(), Some("make test"));
+}
+
+#[test]
+fn allowed_commands_run_in_a_trial_without_a_question_and_after_the_edits_are_located() {
+    let tried = |effects: &[Effect]| -> Vec<String> {
+        let line = |effect: &Effect| match effect {
+            Effect::Run(RunEffect::Try { trial, .. }) => trial.line.clone(),
+            _ => None,
+        };
+        effects.iter().filter_map(line).collect()
+    };
+    let mut session = session();
+    session.processes.allowed = vec!["make *".to_owned()];
+    session.send("do it");
+    let effects = answer(&mut session, 1, "Then:\n\n```sh\nmake test\nmake test && rm x\n```\n");
+    assert_eq!((tried(&effects), session.questions.len()), (vec!["make test".to_owned()], 1));
+    session.answer('n');
+    session.send("again");
+    let edit = "a.txt\n```\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n```\n\nThen:\n\n```sh\nmake test\n```\n";
+    let effects = answer(&mut session, 2, edit);
+    assert!(tried(&effects).is_empty(), "{effects:?}");
+    let proposed = Response::Proposed { request: "again".into(), proposal: rhumb_edit::Proposal::default() };
+    assert_eq!(tried(&session.handle(proposed)), ["make test"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! that. Outputs of commands are always only offered.
 
 use super::Purpose;
+use super::suggested_commands::RUN_IN_TRIAL;
 use crate::context::Mode;
 use crate::{
     CheckMode, Choice, Connection, Effect, Entry, JobOutcome, Level, PendingWrite, Question, RepeatedCheck,
@@ -327,6 +328,7 @@ impl Session {
             }
             (ProcessSubject::Fix(findings), 'y') => self.send_for_fix(findings),
             (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
+            (ProcessSubject::Run(line), RUN_IN_TRIAL) => self.try_suggested(line),
             _ => Vec::new(),
         }
     }

@@ -206,10 +206,9 @@ impl Session {
         if !is_complete {
             return Vec::new();
         }
-        if turn.mode.edits() {
-            self.suggest(&reply);
-        }
-        self.answer_completed(reply, turn)
+        let mut effects = if turn.mode.edits() { self.suggest(&reply) } else { Vec::new() };
+        effects.extend(self.answer_completed(reply, turn));
+        effects
     }
 
     fn turn_failed(&mut self, turn: &Turn, error: &AskError) {

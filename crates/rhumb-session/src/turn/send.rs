@@ -213,9 +213,10 @@ impl Session {
             state: AnswerState::Complete,
             edits: Vec::new(),
         }));
-        self.suggest(&reply);
+        let mut effects = self.suggest(&reply);
         let number = self.last_answer_number();
-        self.propose_alone(reply, Some(number), request)
+        effects.extend(self.propose_alone(reply, Some(number), request));
+        effects
     }
 
     /// Locates the edits of the last answer again, even if it is incomplete.

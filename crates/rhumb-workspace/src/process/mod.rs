@@ -24,7 +24,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
-pub use command::{CommandLine, Environment, quoted};
+pub use command::{CommandLine, Environment, matches_pattern, quoted};
 pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
 pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, run, run_attached};
