@@ -2,7 +2,7 @@
 
 use crate::headless::{
     ApplyArgs, AskArgs, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, IndexArgs, ManArgs, MapArgs, ModelsArgs,
-    SearchArgs, SessionsArgs, TrustArgs, VersionArgs,
+    SearchArgs, SessionsArgs, TrustArgs, TryArgs, VersionArgs,
 };
 use crate::tui::Scene;
 use crate::version;
@@ -134,6 +134,8 @@ pub enum Command {
     Ask(AskArgs),
     /// Run one turn without the app: request a change, review it, write it
     Edit(EditArgs),
+    /// Run a command on a copy-on-write view of the repository, with the edits of a reply: nothing is written
+    Try(TryArgs),
     /// Undo the last write, unless its files have changed since
     Undo,
     /// Redo the write that was undone last
@@ -164,6 +166,7 @@ impl Command {
             Self::Apply(apply) => apply.dry_run,
             Self::Edit(edit) => edit.dry_run || edit.show_prompt,
             Self::Ask(ask) => ask.show_prompt,
+            Self::Try(_) => true,
             Self::Demo { .. } | Self::Undo | Self::Redo | Self::Models(_) | Self::Config(_) | Self::Trust(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::Version(_) => false,
         }
@@ -178,6 +181,7 @@ impl Command {
             Self::Apply(_) => "apply",
             Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",
+            Self::Try(_) => "try",
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::Sessions(_) => "sessions",

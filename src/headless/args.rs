@@ -4,6 +4,7 @@ use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use rhumb_trial::Network;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -244,6 +245,62 @@ pub struct ApplyArgs {
     /// Format of the reply, auto if absent (set by the global flag of the same name)
     #[arg(skip)]
     pub format: Option<String>,
+}
+
+/// What a command in a trial checkout may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NetworkArg {
+    /// Nothing
+    None,
+    /// Servers on this machine
+    Loopback,
+    /// Everything
+    Full,
+}
+
+impl From<NetworkArg> for Network {
+    fn from(arg: NetworkArg) -> Self {
+        match arg {
+            NetworkArg::None => Self::None,
+            NetworkArg::Loopback => Self::Loopback,
+            NetworkArg::Full => Self::Full,
+        }
+    }
+}
+
+/// `rhumb try`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct TryArgs {
+    /// Apply the edits of this reply first, all of which must be located: a file, or - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub reply: Option<PathBuf>,
+    /// What the command may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK")]
+    pub network: Option<NetworkArg>,
+    /// Time limit in seconds [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Print afterwards what the command itself changed in files that are not ignored, as a unified diff
+    #[arg(long)]
+    pub diff: bool,
+    /// Print one JSON object instead of the output of the command
+    #[arg(long)]
+    pub json: bool,
+    /// The command and its arguments, after two dashes. It runs in the root of the repository. Its exit code is that of rhumb; 124 means that it exceeded the time limit,
+    /// and 125 that it was not run
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Format of the reply, auto if absent (set by the global flag of the same name)
+    #[arg(skip)]
+    pub format: Option<String>,
+}
+
+/// The longest time limit in seconds: a year.
+const MAX_SECONDS: f64 = 365.0 * 86_400.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
+    seconds.ok_or_else(|| "a number of seconds, such as 60".to_owned())
 }
 
 /// Modes of a question.

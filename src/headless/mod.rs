@@ -16,6 +16,7 @@ mod report;
 mod search;
 mod sessions;
 mod survey;
+mod trial;
 mod trust;
 mod undo;
 mod version;
@@ -25,7 +26,7 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 pub use apply::apply;
 pub use args::{
     ApplyArgs, AskArgs, AskMode, CompletionsArgs, ConfigArgs, DoctorArgs, EditArgs, FormatArg, IndexArgs, ManArgs,
-    MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, VersionArgs,
+    MapArgs, ModelsArgs, SearchArgs, SessionsArgs, SessionsCommand, StyleArg, TrustArgs, TryArgs, VersionArgs,
 };
 pub use config::{config, config_files};
 pub use doctor::doctor;
@@ -40,6 +41,7 @@ pub use models::models;
 pub use names::path_under;
 pub use search::search;
 pub use sessions::sessions;
+pub use trial::{NOT_RUN, try_command};
 pub use trust::trust;
 pub use undo::{tell_unfinished, undo};
 pub use version::version;

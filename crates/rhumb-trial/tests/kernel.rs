@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     let filter = arguments.find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let isolation = {
         let place = Place::new();
-        place.trial().probe()
+        place.trial().probe(Network::None)
     };
     let mounts = matches!(&isolation, Ok(isolation) if isolation.files == FileIsolation::Overlay);
     println!("isolation here: {isolation:?}");

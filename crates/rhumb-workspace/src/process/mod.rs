@@ -27,7 +27,7 @@ pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
 pub use command::{CommandLine, Environment, quoted};
 pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
-pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, run};
+pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, Watch, run, run_watched};
 pub use terminal::TerminalDecoder;
 
 /// Why a command did not run, or its result is unknown.

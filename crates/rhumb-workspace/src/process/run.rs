@@ -101,6 +101,16 @@ pub struct CommandOutcome {
     pub left_running: bool,
 }
 
+/// What the watcher of a command gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Watch {
+    /// Recent output a few times a second: if there is more than a person can read, earlier output is skipped.
+    #[default]
+    Recent,
+    /// All output, as it arrives. The file with the whole output is not limited then.
+    All,
+}
+
 /// Runs a command until it ends or is stopped. `watch` is called with new output and the time since the start.
 ///
 /// # Errors
@@ -111,12 +121,27 @@ pub fn run(
     keep: OpenLogFile<'_>,
     watch: &mut dyn FnMut(LiveOutput, Duration),
 ) -> Result<CommandOutcome, ProcessError> {
+    run_watched(request, stop, Watch::Recent, keep, watch)
+}
+
+/// As [`run`], with a choice of what `watch` gets.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched(
+    request: &RunRequest<'_>,
+    stop: &StopHandle,
+    which: Watch,
+    keep: OpenLogFile<'_>,
+    watch: &mut dyn FnMut(LiveOutput, Duration),
+) -> Result<CommandOutcome, ProcessError> {
     let program = || request.line.program().to_owned();
     let (child, pipe) = start(request)?;
     let mut running = Running {
         child,
         chunks: chunks_of(pipe),
-        capture: Capture::new(request.masks, keep),
+        capture: Capture::new(request.masks, which, keep),
+        which,
         started: Instant::now(),
         told: Instant::now(),
         open: true,
@@ -124,6 +149,9 @@ pub fn run(
     let end = running.follow(request.time_limit, stop, watch);
     let (status, left_running) =
         running.conclude().map_err(|source| ProcessError::Wait { program: program(), source })?;
+    if which == Watch::All {
+        watch(running.capture.live(), running.started.elapsed());
+    }
     Ok(CommandOutcome {
         end: end.unwrap_or_else(|| end_of(status)),
         took: running.started.elapsed(),
@@ -175,6 +203,7 @@ struct Running<'k> {
     child: Child,
     chunks: Receiver<Vec<u8>>,
     capture: Capture<'k>,
+    which: Watch,
     started: Instant,
     /// Time of the last call of the watcher.
     told: Instant,
@@ -193,7 +222,7 @@ impl Running<'_> {
         loop {
             let got = self.take(POLL_INTERVAL);
             let since = self.told.elapsed();
-            if (got && since >= MIN_WATCH_INTERVAL) || since >= MAX_WATCH_INTERVAL {
+            if (got && (since >= MIN_WATCH_INTERVAL || self.which == Watch::All)) || since >= MAX_WATCH_INTERVAL {
                 self.told = Instant::now();
                 watch(self.capture.live(), self.started.elapsed());
             }
