@@ -33,6 +33,8 @@ mod secrets;
 #[path = "cli/settings.rs"]
 mod settings;
 mod support;
+#[path = "cli/trial.rs"]
+mod trial;
 #[path = "cli/undo.rs"]
 mod undo;
 #[path = "cli/version.rs"]

@@ -101,9 +101,11 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Sessions(sessions)) => headless::sessions(&root(&args.root)?, &settings()?, &sessions),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
-            apply.format = args.provider.edit_format;
+            apply.format = args.provider.edit_format.clone();
             own_state(Paths::of_user().as_ref())?;
-            headless::apply(&root(&args.root)?, &apply)
+            // Without a trial, a wrong setting does not matter.
+            let settings = apply.try_command.as_ref().map(|_| settings()).transpose()?;
+            headless::apply(&root(&args.root)?, settings, &apply)
         }
         Some(Command::Try(mut tried)) => {
             tried.format = args.provider.edit_format.clone();

@@ -239,6 +239,12 @@ pub struct ApplyArgs {
     /// Write without the journal: the write cannot be undone, or finished after a crash
     #[arg(long)]
     pub no_journal: bool,
+    /// Run this shell command in a trial checkout with the result, and write only if it succeeds
+    #[arg(long = "try", value_name = "CMD", conflicts_with = "dry_run")]
+    pub try_command: Option<String>,
+    /// What the command of --try may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK", requires = "try_command")]
+    pub try_network: Option<NetworkArg>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -467,6 +473,12 @@ pub struct EditArgs {
     /// Do not run test_cmd
     #[arg(long)]
     pub no_test: bool,
+    /// Run this shell command in a trial checkout with the result, and write only if it succeeds
+    #[arg(long = "try", value_name = "CMD", conflicts_with = "dry_run")]
+    pub try_command: Option<String>,
+    /// What the command of --try may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK", requires = "try_command")]
+    pub try_network: Option<NetworkArg>,
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,

@@ -115,6 +115,11 @@ pub enum TurnEvent {
         /// The diff.
         text: String,
     },
+    /// The command of `--try` ended. Accepted changes are written only if its exit code is 0.
+    Tried {
+        /// The command, its exit code, its duration in milliseconds, and its output.
+        r#try: TriedEvent,
+    },
     /// Accepted changes were written.
     Written {
         /// The files, in the order in which they were written.
@@ -273,6 +278,19 @@ pub struct NotWrittenEvent {
     pub reason: String,
     /// The files with their hunks.
     pub files: Vec<FileEvent>,
+}
+
+/// A command that ran in a trial checkout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedEvent {
+    /// The command line.
+    pub command: String,
+    /// The exit code, as a shell would give it; 124 if it exceeded the time limit.
+    pub exit: u8,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Its output, without the middle of a long one.
+    pub output: String,
 }
 
 /// A passage of the repository.

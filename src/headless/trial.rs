@@ -1,6 +1,7 @@
 //! `rhumb try`, and the trials of `rhumb apply --try` and `rhumb edit --try`: a command runs on edits that are not written.
 
 use super::args::{NetworkArg, TryArgs};
+use super::event::TriedEvent;
 use super::index::blocked;
 use super::report::outcome_line;
 use super::{advise, complain, print_exactly, print_json, read_input};
@@ -65,8 +66,9 @@ impl Tried {
     }
 
     /// The object `try` of `rhumb apply --json` and `rhumb edit --json`.
-    pub(super) fn as_json(&self) -> serde_json::Value {
-        json!({"command": self.command, "exit": self.exit, "ms": self.ms(), "output": self.result.outcome.output.text})
+    pub(super) fn event(&self) -> TriedEvent {
+        let output = self.result.outcome.output.text.clone();
+        TriedEvent { command: self.command.clone(), exit: self.exit, ms: self.ms(), output }
     }
 
     fn ms(&self) -> u64 {
@@ -252,8 +254,10 @@ pub fn try_command(root: &Root, settings: Settings, args: &TryArgs) -> Result<u8
             "stale": stale,
             "diff": diff,
         }))?;
-    } else if args.diff {
-        print_exactly(&diff)?;
+    } else if args.diff && !diff.is_empty() {
+        let output = &tried.result.outcome.output.text;
+        let has_open_line = !output.is_empty() && !output.ends_with('\n');
+        print_exactly(&format!("{}{diff}", if has_open_line { "\n" } else { "" }))?;
     }
     if tried.result.outcome.end == End::TimeLimit {
         complain(&format!("{} exceeded the time limit and was ended", tried.command));
@@ -278,8 +282,7 @@ fn writes_of_reply(root: &Root, reply: &str, args: &TryArgs) -> Result<Vec<Pendi
     }
     proposal.refuse_doubtful_names();
     let refused = proposal.outcomes.iter().enumerate().filter(|(_, outcome)| outcome.status == Status::Refused);
-    let reasons: Vec<String> =
-        refused.map(|(index, outcome)| outcome_line(index + 1, outcome, &proposal)).collect();
+    let reasons: Vec<String> = refused.map(|(index, outcome)| outcome_line(index + 1, outcome, &proposal)).collect();
     if !reasons.is_empty() {
         reasons.iter().for_each(|reason| complain(reason));
         let hint = "Correct the reply, or leave these edits out.";

@@ -3,7 +3,7 @@
 use crate::clock;
 use crate::config::{EmbeddingsSource, PRESETS, Settings};
 use crate::host::connect::is_listed;
-use crate::host::{IndexError, ModelClient, RequestEnv, embedder};
+use crate::host::{IndexError, ModelClient, RequestEnv, TrialSetup, embedder};
 use crate::store::sessions::{SessionStore, SessionsError, sessions_folder};
 use crate::version::Build;
 use ignore::WalkBuilder;
@@ -11,6 +11,7 @@ use rhumb_llm::LlmError;
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
+use rhumb_trial::Network;
 use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
 use std::fmt::Write as _;
@@ -87,7 +88,8 @@ pub fn checks_text(checks: &[Check]) -> String {
     text
 }
 
-/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`.
+/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`, and `true` in a trial
+/// checkout.
 pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
     checks.extend(terminal.iter().map(terminal_check));
@@ -100,6 +102,7 @@ pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> 
     checks.push(embeddings(&env.settings));
     checks.extend(folders(env));
     checks.push(sessions(root, &env.settings));
+    checks.push(trials(root, &env.settings));
     for (note, hint) in env.settings.notes() {
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
@@ -326,6 +329,25 @@ fn sessions(root: &Root, settings: &Settings) -> Check {
             Check::new(NAME, Health::Bad, format!("{error}."), hint)
         }
         Err(error) => Check::new(NAME, Health::Bad, format!("{error}."), error.hint()),
+    }
+}
+
+/// What isolates a command in a trial checkout here, and why it is not more.
+fn trials(root: &Root, settings: &Settings) -> Check {
+    const NAME: &str = "trials";
+    let probe = TrialSetup::new(settings).open(root).and_then(|mut trial| trial.probe(Network::None));
+    match probe {
+        Ok(isolation) if isolation.missing.is_empty() => Check::good(NAME, isolation.summary()),
+        Ok(isolation) => {
+            let text = format!("{}: {}", isolation.summary(), isolation.missing.join("; "));
+            let hint = "Commands are isolated completely where user namespaces are allowed (Linux, not in most containers) and the \
+                        kernel has Landlock.";
+            Check::new(NAME, Health::Lacking, text, hint)
+        }
+        Err(error) => {
+            let hint = "Check the permissions and the free space of the state folder. Until then nothing can be tried.";
+            Check::new(NAME, Health::Lacking, format!("{error}."), hint)
+        }
     }
 }
 
