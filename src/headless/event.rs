@@ -116,7 +116,7 @@ pub enum TurnEvent {
         text: String,
     },
     /// The command of `--try` ended. Accepted changes are written only if its exit code is 0.
-    Tried {
+    Try {
         /// The command, its exit code, its duration in milliseconds, and its output.
         r#try: TriedEvent,
     },

@@ -66,8 +66,8 @@ fn the_exit_code_is_that_of_the_command_or_says_why_there_is_none() {
         (&["--reply", "no-such-reply.md", "--", "true"], 125),
     ] {
         let (code, out, err) = try_reply(&repo, None, args);
-        assert_eq!((code, &*out), (expected, ""), "{args:?}: {err}");
-        assert!(expected < 124 || expected == 137 || !err.is_empty() || expected > 125, "{args:?}: no reason");
+        assert_eq!(code, expected, "{args:?}: {out}{err}");
+        assert!(expected != 125 || (out.is_empty() && !err.is_empty()), "{args:?}: {out}");
     }
     let (code, _, _) = try_reply(&repo, None, &["--help"]);
     assert_eq!(code, 0);
@@ -164,31 +164,53 @@ fn an_interrupt_ends_the_command_and_leaves_nothing_behind() {
     let mark = format!("{}", 70_000 + std::process::id() % 5_000);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rhumb"));
     command.current_dir(repo.path()).env("XDG_STATE_HOME", state.path()).stdout(Stdio::piped());
-    let script = format!("sleep {mark} & echo started; sleep {mark}");
+    let script = format!("setsid sleep {mark} & echo started; sleep {mark}");
     let mut child = command.args(["try", "--", "sh", "-c", &script]).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "started\n");
+    let until = Instant::now() + support::WAIT_TIMEOUT;
+    while !is_running(&mark) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert!(is_running(&mark));
     let began = Instant::now();
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
-    let until = Instant::now() + support::WAIT_TIMEOUT;
-    while is_running(&mark) && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!is_running(&mark));
+    assert!(!is_running(&mark), "also a process that left the group ends");
     assert_eq!(fs::read_dir(state.path().join("rhumb/trials")).unwrap().count(), 0);
     untouched(&repo);
+}
+
+#[test]
+fn a_command_has_no_terminal_and_cannot_control_the_users() {
+    let repo = harbour_repo();
+    let script = "test -t 1 && echo TERMINAL; for t in /dev/pts/[0-9]* /dev/tty; do echo STOLEN > $t; done 2>&-; \
+                  printf '\\033]52;c;eA==\\007the end\\n'";
+    let bin = Path::new(env!("CARGO_BIN_EXE_rhumb"));
+    let mut pty = Pty::spawn(bin, &["try", "--", "sh", "-c", script], &repo.path(), &[], 80, 24);
+    pty.wait_exit();
+    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
+    assert!(raw.contains("the end") && !raw.contains("]52;"), "{raw:?}");
+    assert!(!raw.contains("STOLEN") && !raw.contains("TERMINAL"), "{raw:?}");
+}
+
+#[test]
+fn keys_of_the_environment_are_not_passed_on() {
+    let repo = harbour_repo();
+    let mut command = rhumb(&repo.path(), &["try", "--", "env"]);
+    command.env("OPENAI_API_KEY", KEY);
+    let (code, out, err) = run(command);
+    assert!(code == 0 && out.contains("PATH="), "{err}");
 }
 
 #[test]
 fn a_reply_is_applied_if_the_command_succeeds() {
     let repo = harbour_repo();
     let green = ["--try", "echo tried; grep -q TABLE.get harbour.py"];
-    let mut apply = |flags: &[&str]| {
+    let apply = |flags: &[&str]| {
         let mut command = rhumb(&repo.path(), &["apply", "--yes"]);
         command.args(flags).arg("-").write_stdin(good());
         run(command)
@@ -222,7 +244,7 @@ fn a_turn_is_written_if_the_command_succeeds() {
     let server = ModelServer::start(vec![Step::reply(&good()), Step::reply(&good())]);
     let (code, out, err) = edit(&repo, &server, &["--yes", "--json", "--try", "echo red; exit 9"]);
     assert_eq!(code, 1, "{err}");
-    let tried = out.lines().map(json).find(|event| event["event"] == "tried").unwrap();
+    let tried = out.lines().map(json).find(|event| event["event"] == "try").unwrap();
     assert_eq!(keys(&tried["try"]), ["command", "exit", "ms", "output"]);
     assert_eq!((&tried["try"]["exit"], &tried["try"]["output"]), (&9.into(), &"red\n".into()));
     untouched(&repo);

@@ -457,7 +457,7 @@ impl<'a> OneShot<'a> {
         let Some(trial) = &self.trial else { return Ok(true) };
         let writes: Vec<PendingWrite> = self.session.review().files.iter().flat_map(pending_writes).collect();
         let tried = trial.run(&writes, &mut self.signals).await?;
-        self.out.event(&TurnEvent::Tried { r#try: tried.event() })?;
+        self.out.event(&TurnEvent::Try { r#try: tried.event() })?;
         if tried.succeeded() {
             return Ok(true);
         }
