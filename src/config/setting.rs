@@ -106,7 +106,7 @@ pub const SETTINGS: &[Setting] = &[
     set("lint", Switch, Inert, "true", "Check what was written: its syntax, and with lint_cmd."),
     set("test", Switch, Asks, "false", "Run test_cmd after each write."),
     set("verify_rounds", Whole(0, 20), Asks, "3", "How often findings of lint and tests are sent back to the model for one request; 0 only offers it."),
-    set("verify", OneOf(&["before", "after", "off"]), Asks, "\"before\"", "When a change is checked: before means that hunks which passed in a trial are not checked again after the write."),
+    set("verify", OneOf(&["before", "after", "off"]), Asks, "\"before\"", "When a change is tested: before means that hunks which passed the tests in a trial are not tested again after the write; off checks nothing."),
     set("try", OneOf(&["manual", "auto"]), Asks, "\"manual\"", "When test_cmd runs on proposed hunks in a trial checkout: on request, or whenever a proposal is complete."),
     set("try_network", OneOf(&["none", "loopback", "full"]), User, "\"none\"", "What a command in a trial checkout may reach: nothing, servers on this machine, or everything."),
     set("commit_needs_trial", Switch, Inert, "false", "Ask before a commit of hunks on which no command has succeeded in a trial checkout."),

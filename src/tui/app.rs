@@ -226,6 +226,7 @@ impl App {
             Action::Write => self.session.review().has_accepted(),
             Action::Reask | Action::ReaskAll | Action::Dismiss => !self.session.review().refused.is_empty(),
             Action::SendReview => self.session.has_feedback(),
+            Action::BisectHunks => self.session.trial().is_some_and(|(last, _)| !last.passed),
             Action::Abandon => self.reviewing(),
             Action::NextReviewMatch | Action::PreviousReviewMatch => self.review.is_searching(),
             Action::FocusChat => self.focus != Pane::Chat,

@@ -285,3 +285,61 @@ fn tests_that_the_developer_runs_are_offered_and_sent_when_they_say_so() {
     pty.wait_for("/run expects COMMAND");
     quit(&mut pty);
 }
+
+#[test]
+fn a_failed_trial_is_repaired_before_anything_is_written() {
+    let repo = harbour_repo();
+    let broken = edit("    return TABLE[name]", "    return TABLES[name]");
+    let repaired = edit("    return TABLES[name]", "    return TABLE.get(name, 0.0)");
+    let server = ModelServer::start(vec![Step::reply(&broken), Step::reply(&repaired)]);
+    let test = "test ! -e ran || echo again; echo ran > ran; ! grep TABLES harbour.py && echo 3 passed";
+    let mut pty = open_with(&repo, &server, &[("RHUMB_TEST_CMD", test)]);
+    send(&pty, REQUEST);
+    pty.wait_for("1 pending");
+    pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the turn");
+    pty.key("Enter");
+    pty.key("b");
+    pty.wait_for("Send it to the model?");
+    pty.wait_for("✗ test ! -e ran");
+    assert!(repo.read("harbour.py") == HARBOUR && !repo.path().join("ran").exists(), "the repository is untouched");
+    pty.type_text("gb");
+    pty.wait_for("makes the command fail");
+    pty.wait_for("[fails the trial]");
+    pty.key("Alt-y");
+    let asked = server.wait_for_requests(2)[1].last_message().to_owned();
+    assert!(asked.contains("TABLES[name]") && asked.contains("not written yet"), "{asked}");
+    // The trial runs again by itself, on the corrected proposal.
+    pty.wait_for("3 passed, with 1 proposed hunk.");
+    pty.wait_for("round 1 of 3 · ✓");
+    pty.wait_for("[round 1]");
+    assert!(repo.read("harbour.py") == HARBOUR && !repo.path().join("ran").exists(), "the repository is untouched");
+    pty.type_text("gy");
+    pty.wait_for("✓ 1");
+    pty.key("w");
+    pty.wait_for("Wrote 1 hunk");
+    assert!(repo.read("harbour.py").contains("TABLE.get(name, 0.0)"));
+    quit(&mut pty);
+    let trials = pty.home().join(".local/state/rhumb/trials");
+    let left = std::fs::read_dir(&trials).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "{}", trials.display());
+}
+
+#[test]
+fn hunks_whose_trial_failed_are_written_after_one_more_key() {
+    let repo = harbour_repo();
+    let server = ModelServer::start(vec![Step::reply(&edit("    return TABLE[name]", "    return TABLES[name]"))]);
+    let mut pty = open_with(&repo, &server, &[("RHUMB_TEST_CMD", "false"), ("RHUMB_VERIFY", "off")]);
+    send(&pty, REQUEST);
+    pty.wait_for("1 pending");
+    pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the turn");
+    pty.key("Enter");
+    pty.type_text("gyB");
+    pty.wait_for("Send it to the model?");
+    pty.key("Alt-n");
+    pty.key("w");
+    pty.wait_for("The last trial of these hunks failed. Write them anyway?");
+    assert_eq!(repo.read("harbour.py"), HARBOUR);
+    pty.key("y");
+    pty.wait_for("Wrote 1 hunk");
+    quit(&mut pty);
+}

@@ -157,8 +157,7 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(failed("the command cannot be supervised"))?;
     limit(&spec.limits);
-    let mut isolation = Isolation::mounted(spec.network);
-    isolation.files = crate::FileIsolation::Copy;
+    let mut isolation = Isolation::copied(spec.network);
     #[cfg(target_os = "linux")]
     crate::sandbox::confine(spec, &mut isolation)?;
     #[cfg(not(target_os = "linux"))]

@@ -53,6 +53,12 @@ impl Isolation {
         Self { files: FileIsolation::Overlay, landlock: None, network, missing: Vec::new() }
     }
 
+    /// The isolation of a command in a copy, without any sandbox.
+    pub(crate) fn copied(network: Network) -> Self {
+        let network = NetworkIsolation { wanted: network, enforced: network == Network::Full };
+        Self { files: FileIsolation::Copy, network, ..Self::mounted(network.wanted) }
+    }
+
     /// Adds why the repository is copied.
     pub(crate) fn because(mut self, reason: &str) -> Self {
         self.missing.insert(0, format!("the repository is copied, and processes are not isolated, because {reason}"));

@@ -146,7 +146,7 @@ impl Host {
         });
     }
 
-    /// Stops all commands and waits until they have ended. Blocks: only for the end of the program.
+    /// Stops all commands, waits until they have ended, and removes the trial checkout. Blocks: only for the end of the program.
     pub fn end_commands(&self) {
         for stop in lock(&self.shared.running_jobs.running).values() {
             stop.stop();
@@ -154,6 +154,10 @@ impl Host {
         let until = Instant::now() + STOP_TIMEOUT;
         while !lock(&self.shared.running_jobs.running).is_empty() && Instant::now() < until {
             std::thread::sleep(POLL);
+        }
+        // The program may end without dropping the host. If a trial still runs, the next one cleans up.
+        if let Ok(mut trial) = self.shared.trial.try_lock() {
+            trial.take();
         }
     }
 
@@ -261,7 +265,7 @@ impl TrialRun<'_> {
     fn run(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<CommandOutcome, Failure> {
         let (env, root) = (&self.host.shared.env, &self.host.shared.root);
         let changes = changes_of(root, &self.request.writes(hunks))
-            .map_err(|error| Failure::new(format!("{error}."), error.hint().to_owned()))?;
+            .map_err(|error| Failure::new(format!("{error}."), error.hint()))?;
         let options = RunOptions {
             network: env.settings.trial_network,
             time_limit: Some(env.settings.command_timeout),

@@ -397,6 +397,12 @@ actions! {
     ReaskAll: "re-ask-all", REVIEW, ["R"], "ask all again";
     /// Put away the edit without a place under the cursor.
     Dismiss: "dismiss", REVIEW, ["d", "Delete"], "put away";
+    /// Run the test command on the accepted and pending hunks in a trial checkout; nothing is written.
+    TryHunks: "try-hunks", REVIEW, ["b"], "try";
+    /// Run the test command on the accepted hunks alone in a trial checkout; nothing is written.
+    TryAccepted: "try-accepted", REVIEW, ["B"], "try accepted", rare;
+    /// After a failed trial, find the smallest set of hunks that makes it fail.
+    BisectHunks: "bisect-hunks", REVIEW, ["g b"], "find what fails", rare;
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";
     /// Write without a commit, or with one if commits are off.

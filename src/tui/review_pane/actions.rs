@@ -375,6 +375,10 @@ impl App {
             Action::Undo if !review.can_undo() => Some("there is nothing to undo"),
             Action::Redo if !review.can_redo() => Some("there is nothing to redo"),
             Action::Write | Action::WriteOther if !review.has_accepted() => Some("nothing is accepted"),
+            Action::TryAccepted if !review.has_accepted() => Some("nothing is accepted"),
+            Action::BisectHunks if self.session.trial().is_none_or(|(last, _)| last.passed) => {
+                Some("no trial of these hunks has failed")
+            }
             Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
             Action::SendReview if !self.session.has_feedback() => {
                 Some("there is no rejected hunk, comment or edit without a place to send")
@@ -449,11 +453,12 @@ type HunkTexts = (String, (String, String));
 
 fn opens_from_review(action: Action) -> bool {
     use Action::{
-        Comment, CommentFile, Dismiss, EditFile, EditHunk, OpenFile, Reask, ReaskAll, Redo, SendReview, Undo, Write,
-        WriteOther,
+        BisectHunks, Comment, CommentFile, Dismiss, EditFile, EditHunk, OpenFile, Reask, ReaskAll, Redo, SendReview,
+        TryAccepted, TryHunks, Undo, Write, WriteOther,
     };
     let opens = matches!(action, EditHunk | EditFile | OpenFile | Comment | CommentFile | Undo | Redo);
-    opens || matches!(action, SendReview | Reask | ReaskAll | Dismiss | Write | WriteOther)
+    let tries = matches!(action, TryHunks | TryAccepted | BisectHunks);
+    opens || tries || matches!(action, SendReview | Reask | ReaskAll | Dismiss | Write | WriteOther)
 }
 
 #[cfg(test)]

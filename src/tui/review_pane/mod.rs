@@ -28,6 +28,9 @@ const MIN_TREE_COLUMNS: [u16; 2] = [104, 176];
 
 const MIN_HALF_COLUMNS: u16 = 24;
 
+/// Maximum width of the command of a trial in the title.
+const MAX_TRIAL_COLUMNS: usize = 24;
+
 #[derive(Debug, Default)]
 pub struct ReviewCache {
     words: paint::WordCache,
@@ -194,12 +197,33 @@ fn note(app: &App) -> String {
         parts.push(format!("✗ {}", counts.rejected));
     }
     parts.extend(others.iter().map(words));
+    parts.extend(trial_note(app));
     if app.session.is_writing() {
         parts.push("writing …".into());
     } else if app.review.in_tree {
         parts.push(format!("files ({} back)", app.keys.first(Action::ToggleTree)));
     }
     parts.join(" · ")
+}
+
+/// The round of repairs; and the last trial: its command and whether it passed, or that the hunks are others now.
+fn trial_note(app: &App) -> Vec<String> {
+    let round = app.session.repair_round().map(|(round, of)| format!("round {round} of {of}"));
+    let trial = if app.session.is_trying() {
+        Some("trying …".to_owned())
+    } else {
+        app.session.trial().map(|(last, is_current)| {
+            let line = last.line.lines().next().unwrap_or_default();
+            let line = width::clip(&sanitize::visible_line(line), MAX_TRIAL_COLUMNS).into_owned();
+            let count = if last.summary.is_empty() { String::new() } else { format!(" ({})", last.summary) };
+            match (is_current, last.passed) {
+                (false, _) => format!("{line}: other hunks since"),
+                (true, true) => format!("✓ {line}{count}"),
+                (true, false) => format!("✗ {line}{count}"),
+            }
+        })
+    };
+    round.into_iter().chain(trial).collect()
 }
 
 fn nothing(app: &App, area: Rect) -> Lines {

@@ -37,11 +37,16 @@ impl HunkWords {
 /// Changed words by hunk, with the revision of the rows.
 pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
 
+/// The mark of a hunk that makes the command of a trial fail.
+const FAILS_TRIAL: &str = "fails the trial";
+
 pub(super) struct RowPainter<'a> {
     app: &'a App,
     at: usize,
     columns: u16,
     words: bool,
+    /// The hunks that make a command fail.
+    culprits: &'a [HunkId],
     /// Colours of the last painted file: its index, base and proposed text.
     colors: Option<(usize, [Option<Colors>; 2])>,
 }
@@ -50,7 +55,7 @@ impl<'a> RowPainter<'a> {
     pub(super) fn new(app: &'a App) -> Self {
         let columns = app.review.rows.view.columns;
         let words = app.review.choice.words.unwrap_or(app.display.diff_words);
-        Self { app, at: app.review.number(), columns, words, colors: None }
+        Self { app, at: app.review.number(), columns, words, culprits: app.session.culprits(), colors: None }
     }
 
     /// The screen lines of a row, as many as its height.
@@ -178,7 +183,8 @@ impl<'a> RowPainter<'a> {
             Span::styled(format!(" −{}", item.hunk.base.len()), self.style(Role::Error)),
         ];
         let edited = item.original().is_some().then_some("edited");
-        let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).collect();
+        let fails = self.culprits.contains(&id).then_some(FAILS_TRIAL);
+        let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).chain(fails).collect();
         let used: usize = spans.iter().map(Span::width).sum();
         for mark in shortened(&marks, self.room().saturating_sub(used)) {
             spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(Role::Badge)));

@@ -1,5 +1,6 @@
 //! A review continues: some hunks were written, or another proposal arrived.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -38,6 +39,22 @@ impl Review {
     /// The changes that are not rejected, on top of which a newer answer is applied.
     pub fn pending_changes(&self) -> Vec<PendingFile> {
         self.files.iter().filter_map(FileReview::pending_changes).collect()
+    }
+
+    /// The changes of all hunks: path, removed and added lines.
+    pub fn changes(&self) -> BTreeSet<(String, String, String)> {
+        self.files.iter().flat_map(FileReview::changes).collect()
+    }
+
+    /// Marks the hunks whose changes are not among these.
+    pub fn mark_others(&mut self, known: &BTreeSet<(String, String, String)>, mark: &str) {
+        for file in &mut self.files {
+            for (item, change) in file.changes().iter().enumerate() {
+                if !known.contains(change) {
+                    file.hunks[item].marks.push(mark.to_owned());
+                }
+            }
+        }
     }
 
     /// Merges a newer review. Hunks with the same change keep their decisions, and so do hunks that the newer
@@ -93,6 +110,15 @@ impl FileReview {
             open.into_iter().flat_map(|(item, range, wanted)| remaining_hunks(item, &lines, range, wanted)).collect();
         let (proposed, hunks) = compose_items(&base.text, items);
         (self.base, self.proposed, self.hunks) = (Some(Arc::from(base.text)), Some(Arc::from(proposed)), hunks);
+    }
+
+    /// The change of each hunk: path, removed and added lines.
+    fn changes(&self) -> Vec<(String, String, String)> {
+        let (old, new) = self.split_texts();
+        let text = |lines: &[&str], range: &Range<usize>| lines.get(range.clone()).unwrap_or_default().concat();
+        let change =
+            |item: &ReviewHunk| (self.path.clone(), text(&old, &item.hunk.base), text(&new, &item.hunk.proposed));
+        self.hunks.iter().map(change).collect()
     }
 
     /// The file with all hunks that are not rejected; `None` if there are none.

@@ -70,7 +70,7 @@ impl<'f> NewNames<'f> {
         let definitions = |text: &str| -> Vec<(usize, String)> {
             let language = Language::detect(&file.path, text);
             let tags = language.map(|language| rhumb_syntax::tags(language, text)).unwrap_or_default();
-            tags.definitions.into_iter().map(|entry| (entry.line as usize, entry.name.to_string())).collect()
+            tags.definitions.into_iter().map(|entry| (entry.line as usize, entry.name)).collect()
         };
         let before: BTreeSet<String> = definitions(base).into_iter().map(|(_, name)| name).collect();
         let new: Vec<(usize, String)> = definitions(proposed)

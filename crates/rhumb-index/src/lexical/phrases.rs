@@ -43,10 +43,9 @@ impl PhraseReader {
             // The last term of several is the whole identifier.
             let parts = self.terms.len() - usize::from(self.terms.len() > 1);
             for &term in &self.terms[..parts] {
-                if STOP_TERMS.binary_search(&term).is_err() {
-                    if let Some(last) = self.last.replace(term) {
-                        each(phrase(last, term));
-                    }
+                let is_stop = STOP_TERMS.binary_search(&term).is_ok();
+                if let Some(last) = (!is_stop).then(|| self.last.replace(term)).flatten() {
+                    each(phrase(last, term));
                 }
             }
         }

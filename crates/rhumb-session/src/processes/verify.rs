@@ -76,9 +76,9 @@ impl Session {
         }
     }
 
-    /// Starts the checks that the settings require after a write, and repeats a failed check that the request is to fix. `is_needed` is
-    /// false if the hunks passed in a trial.
-    pub(crate) fn check_written(&mut self, paths: &[String], is_needed: bool) -> Vec<Effect> {
+    /// Starts the checks that the settings require after a write, and repeats a failed check that the request is to fix. `test` is off
+    /// if the hunks passed the tests in a trial.
+    pub(crate) fn check_written(&mut self, paths: &[String], test: CheckMode) -> Vec<Effect> {
         // Earlier findings may not hold for the current files.
         self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Fix(_))));
         for path in paths {
@@ -86,13 +86,10 @@ impl Session {
                 self.processes.written.push(path.clone());
             }
         }
-        if !is_needed && self.proposals.retries().recheck.is_none() {
-            return Vec::new();
-        }
         let mut check = VerifyRequest {
             files: self.files_to_check(paths),
             lint: CheckMode::FromSettings,
-            test: CheckMode::FromSettings,
+            test,
             ..VerifyRequest::default()
         };
         if let Some(recheck) = self.proposals.retries().recheck.clone() {

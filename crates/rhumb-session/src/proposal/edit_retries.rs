@@ -107,10 +107,15 @@ impl Session {
         let is_unchanged =
             message.is_some() && context::same_refusals(&self.proposals.retries.last_outcomes, &outcomes);
         self.report_refused(&newer.refused_states(), is_unchanged);
+        let changes = self.proposals.review.changes();
         for path in self.proposals.review.merge(newer) {
             self.report(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
         }
         self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
+        if self.proposals.retries.repairs > 0 {
+            let mark = format!("round {}", self.proposals.retries.repairs);
+            self.proposals.review.mark_others(&changes, &mark);
+        }
         self.record_edits(&outcomes, &repeated, &before);
         match message.filter(|_| !is_unchanged) {
             Some(message) => {

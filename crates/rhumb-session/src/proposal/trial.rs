@@ -2,7 +2,7 @@
 
 use super::write::pending_writes;
 use crate::processes::{Purpose, RunEffect};
-use crate::{Choice, Effect, JobOutcome, Level, PendingWrite, Question, RepeatedCheck, Session, Subject};
+use crate::{CheckMode, Choice, Effect, JobOutcome, Level, PendingWrite, Question, RepeatedCheck, Session, Subject};
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
 use rhumb_text::count;
 use std::cell::Cell;
@@ -82,6 +82,8 @@ pub struct TrialResult {
     pub passed: bool,
     /// What the command said about its tests, such as "212 passed"; may be empty.
     pub summary: String,
+    /// Whether it was the test command of the settings.
+    is_test: bool,
     /// Identifies the changes.
     state: u64,
     /// The revision of the review for which `is_current` was computed last.
@@ -117,7 +119,7 @@ pub struct TrialRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerifyTime {
-    /// Before it, in a trial. Hunks without a trial that passed are checked after the write.
+    /// Before it, in a trial. The tests of hunks that passed them in a trial do not run again after the write.
     #[default]
     Before,
     /// After it.
@@ -176,7 +178,7 @@ impl Session {
             self.report(Level::Info, text, hint);
             return Vec::new();
         }
-        if self.processes.has_job(|purpose| matches!(purpose, Purpose::Trial(_) | Purpose::Bisect(_))) {
+        if self.is_trying() {
             self.report(Level::Info, "A trial is running already.", "Esc stops it.");
             return Vec::new();
         }
@@ -229,6 +231,18 @@ impl Session {
         if holds { &trials.culprits } else { &[] }
     }
 
+    /// Whether a trial runs.
+    pub fn is_trying(&self) -> bool {
+        self.processes.has_job(|purpose| matches!(purpose, Purpose::Trial(_) | Purpose::Bisect(_)))
+    }
+
+    /// The number of the repair that the review shows, and the maximum; `None` if nothing was repaired.
+    pub fn repair_round(&self) -> Option<(usize, usize)> {
+        let round = self.proposals.retries.repairs;
+        let is_shown = round > 0 && !self.proposals.review.is_empty();
+        is_shown.then_some((round, self.processes.max_rounds.max(round)))
+    }
+
     fn state_now(&self, hunks: TrialHunks) -> u64 {
         state_of(&self.proposals.review.with_hunks(&self.hunks_of(hunks)))
     }
@@ -239,12 +253,14 @@ impl Session {
         (last.state == self.state_now(TrialHunks::Accepted)).then_some(last.passed)
     }
 
-    /// Whether the checks after a write of the accepted hunks are needed.
-    pub(super) fn checks_after_write(&self) -> bool {
+    /// Whether the tests run after a write of the accepted hunks; `None` if nothing is checked.
+    pub(super) fn tests_after_write(&self) -> Option<CheckMode> {
+        let is_tested = self.accepted_passed() == Some(true)
+            && self.proposals.trials.last.as_ref().is_some_and(|last| last.is_test);
         match self.proposals.trials.rules.verify {
-            VerifyTime::Before => self.accepted_passed() != Some(true),
-            VerifyTime::After => true,
-            VerifyTime::Off => false,
+            VerifyTime::Before if is_tested => Some(CheckMode::Off),
+            VerifyTime::Before | VerifyTime::After => Some(CheckMode::FromSettings),
+            VerifyTime::Off => None,
         }
     }
 
@@ -313,11 +329,11 @@ impl Session {
         let RunningTrial { hunks, count, state, is_automatic, turns, line: given } = running;
         let passed = !outcome.failed;
         let checked = Cell::new((u64::MAX, false));
-        let result =
-            TrialResult { line: line.clone(), hunks, count, passed, summary: test_summary(said), state, checked };
+        let (is_test, summary) = (given.is_none(), test_summary(said));
+        let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
         self.proposals.trials.last = Some(result);
-        let recheck = RepeatedCheck { test: given.is_none(), line: given.clone(), lint: false };
+        let recheck = RepeatedCheck { test: given.is_none(), line: given, lint: false };
         if passed {
             self.proposals.retries.retrial = None;
             return Vec::new();
@@ -338,11 +354,13 @@ impl Session {
         let name = |id: &HunkId| {
             let number = review.ids().position(|other| other == *id).map_or(0, |at| at + 1);
             let path = review.files.get(id.file).map_or("", |file| file.path.as_str());
-            format!("hunk {number} ({path})")
+            format!("{number} ({path})")
         };
-        let names: Vec<String> = culprits.iter().map(name).collect();
-        let verb = if names.len() == 1 { "makes" } else { "together make" };
-        let text = format!("{} {verb} the command fail.", names.join(", "));
+        let names = culprits.iter().map(name).collect::<Vec<_>>().join(", ");
+        let text = match culprits.len() {
+            1 => format!("Hunk {names} makes the command fail."),
+            _ => format!("Hunks {names} together make the command fail."),
+        };
         self.proposals.trials.culprits_of = state_of_files(review);
         self.proposals.trials.culprits.clone_from(culprits);
         self.report(Level::Warning, text, "The review marks it; reject it, or comment on it and send that.");
@@ -395,6 +413,209 @@ fn test_summary(output: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Connection, Response, RunResponse, SharedText};
+    use rhumb_edit::{FileChange, FileProposal, Proposal};
+
+    const BASE: &str = "a\nb\nc\nd\ne\n";
+
+    fn session() -> Session {
+        let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
+        session.processes.max_rounds = 2;
+        session
+    }
+
+    fn propose(session: &mut Session, proposed: &str) -> Vec<Effect> {
+        let file = FileProposal {
+            path: "a.txt".into(),
+            change: FileChange::Modify,
+            base: Some(BASE.into()),
+            proposed: Some(proposed.into()),
+        };
+        let proposal = Proposal { files: vec![file], ..Proposal::default() };
+        session.handle(Response::Proposed { request: "Change it".into(), proposal })
+    }
+
+    fn hunk(number: usize) -> HunkId {
+        HunkId { file: 0, hunk: number }
+    }
+
+    fn tried(effects: &[Effect]) -> (u64, TrialRequest) {
+        let [Effect::Run(RunEffect::Try { job, trial })] = effects else { panic!("{effects:?}") };
+        (*job, trial.clone())
+    }
+
+    /// Ends a trial. Returns the effects.
+    fn end(session: &mut Session, job: u64, line: &str, failed: bool) -> Vec<Effect> {
+        session.handle(Response::Ran(RunResponse::Started { job, run: job, line: line.into() }));
+        let shared = SharedText { title: line.into(), text: "It says no.".into(), tokens: 3, whole: None };
+        let outcome = JobOutcome { shared: Some(shared), failed, ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }))
+    }
+
+    fn written(request: &TrialRequest) -> Vec<Option<String>> {
+        request.writes(&request.review.proposed_hunks()).into_iter().map(|write| write.content).collect()
+    }
+
+    #[test]
+    fn a_trial_applies_the_hunks_that_a_write_would_write() {
+        let mut session = session();
+        assert!(session.try_hunks(TrialHunks::Proposed, None).is_empty(), "nothing is under review");
+        propose(&mut session, "A\nb\nC\nd\nE\n");
+        session.proposals.review.decide(hunk(0), Decision::Accepted);
+        session.proposals.review.decide(hunk(1), Decision::Rejected);
+        let effects = session.try_hunks(TrialHunks::Proposed, Some("make".into()));
+        let (job, request) = tried(&effects);
+        assert_eq!((request.line.as_deref(), written(&request)), (Some("make"), vec![Some("A\nb\nc\nd\nE\n".into())]));
+        assert!(session.is_trying() && session.try_hunks(TrialHunks::Accepted, None).is_empty(), "one at a time");
+        end(&mut session, job, "make", false);
+        let effects = session.try_hunks(TrialHunks::Accepted, None);
+        assert_eq!(written(&tried(&effects).1), [Some("A\nb\nc\nd\ne\n".into())]);
+    }
+
+    #[test]
+    fn a_result_holds_until_the_hunks_are_others() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nC\nd\ne\n");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        end(&mut session, job, "make", false);
+        let (result, is_current) = session.trial().unwrap();
+        assert_eq!((result.text().as_str(), is_current), ("`make`: passed, with 2 proposed hunks", true));
+        session.proposals.review.decide(hunk(0), Decision::Accepted);
+        assert!(session.trial().unwrap().1, "accepted and pending hunks are both applied");
+        session.proposals.review.decide(hunk(0), Decision::Rejected);
+        assert!(!session.trial().unwrap().1);
+        session.proposals.review.undo();
+        assert!(session.trial().unwrap().1);
+    }
+
+    #[test]
+    fn hunks_whose_trial_failed_are_written_after_a_question() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nC\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+        assert!(end(&mut session, job, "make", true).is_empty(), "the user asked for it, so the failure is offered");
+        assert!(session.write_accepted().is_empty() && !session.proposals.is_writing());
+        let question = session.questions.first().unwrap();
+        assert_eq!(question.subject, Subject::FailedTrial);
+        assert!(question.text.starts_with("`make`: failed, with 2 accepted hunks."), "{}", question.text);
+        assert!(question.is_harmless('n'));
+        tried(&session.answer('t'));
+        assert!(session.write_accepted().is_empty());
+        assert!(matches!(session.answer('y').as_slice(), [Effect::Write { .. }]));
+    }
+
+    #[test]
+    fn other_hunks_than_those_that_failed_are_written_without_a_question() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nC\nd\ne\n");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        end(&mut session, job, "make", true);
+        session.proposals.review.decide(hunk(0), Decision::Accepted);
+        session.proposals.review.decide(hunk(1), Decision::Rejected);
+        assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
+    }
+
+    #[test]
+    fn a_commit_can_require_a_trial() {
+        let mut session = session();
+        session.proposals.set_trial_rules(TrialRules { required: true, ..TrialRules::default() });
+        session.handle(Response::Head("main".into()));
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        assert!(session.write_accepted().is_empty());
+        assert_eq!(session.questions.first().unwrap().subject, Subject::FailedTrial);
+        let (job, _) = tried(&session.answer('t'));
+        end(&mut session, job, "make", false);
+        assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
+    }
+
+    #[test]
+    fn an_automatic_trial_sends_its_failures_until_the_rounds_are_used_up() {
+        let mut session = session();
+        session.proposals.set_trial_rules(TrialRules { automatic: true, ..TrialRules::default() });
+        let (job, _) = tried(&propose(&mut session, "A\nb\nc\nd\ne\n"));
+        let effects = end(&mut session, job, "make", true);
+        let [Effect::Ask(spec)] = effects.as_slice() else { panic!("{effects:?}") };
+        assert!(spec.draft.starts_with("It says no.") && spec.draft.contains("not written yet"), "{}", spec.draft);
+        assert_eq!(session.repair_round(), Some((1, 2)));
+        session.turns.cancel();
+        let effects = propose(&mut session, "B\nb\nc\nd\ne\n");
+        assert_eq!(session.proposals.review.files[0].hunks[0].marks, ["round 1"]);
+        let (job, _) = tried(&effects);
+        assert!(matches!(end(&mut session, job, "make", true).as_slice(), [Effect::Ask(_)]));
+        session.turns.cancel();
+        let (job, _) = tried(&propose(&mut session, "C\nb\nc\nd\ne\n"));
+        assert!(end(&mut session, job, "make", true).is_empty(), "two rounds were used");
+        assert_eq!(session.questions.len(), 1, "now it is offered");
+    }
+
+    #[test]
+    fn a_draft_of_the_user_keeps_a_failure_from_being_sent() {
+        let mut session = session();
+        session.proposals.set_trial_rules(TrialRules { automatic: true, ..TrialRules::default() });
+        let (job, _) = tried(&propose(&mut session, "A\nb\nc\nd\ne\n"));
+        session.draft_changed("I am typing");
+        assert!(end(&mut session, job, "make", true).is_empty());
+        assert_eq!(session.questions.len(), 1);
+    }
+
+    #[test]
+    fn hunks_that_passed_the_tests_are_not_tested_again_after_the_write() {
+        for (verify, passed, checks) in [
+            (VerifyTime::Before, true, Some(CheckMode::Off)),
+            (VerifyTime::Before, false, Some(CheckMode::FromSettings)),
+            (VerifyTime::After, true, Some(CheckMode::FromSettings)),
+            (VerifyTime::Off, false, None),
+        ] {
+            let mut session = session();
+            session.proposals.set_trial_rules(TrialRules { verify, ..TrialRules::default() });
+            propose(&mut session, "A\nb\nc\nd\ne\n");
+            session.proposals.review.decide_all(Decision::Accepted);
+            if passed {
+                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+                end(&mut session, job, "make", false);
+            }
+            session.write_accepted();
+            let written = crate::Written { paths: vec!["a.txt".into()], ..crate::Written::default() };
+            let effects = session.handle(Response::Wrote(written));
+            let tests = effects.iter().find_map(|effect| match effect {
+                Effect::Run(RunEffect::Check { check, .. }) => Some(check.test),
+                _ => None,
+            });
+            assert_eq!(tests, checks, "{verify:?} {passed}");
+        }
+    }
+
+    #[test]
+    fn the_hunks_that_fail_are_marked_until_the_texts_change() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nC\nd\ne\n");
+        assert!(session.bisect_hunks().is_empty(), "no trial has failed");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        end(&mut session, job, "make", true);
+        let effects = session.bisect_hunks();
+        let (job, request) = tried(&effects);
+        assert!(request.bisects && request.line.as_deref() == Some("make"));
+        let outcome = JobOutcome { culprits: Some(vec![hunk(1)]), ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }));
+        assert_eq!(session.culprits(), [hunk(1)]);
+        assert!(format!("{:?}", session.transcript.last()).contains("Hunk 2 (a.txt) makes the command fail."));
+        session.proposals.review.decide(hunk(1), Decision::Rejected);
+        assert_eq!(session.culprits(), [hunk(1)]);
+        session.proposals.review.edit(hunk(1), "D\n");
+        assert!(session.culprits().is_empty());
+    }
+
+    #[test]
+    fn a_command_that_was_not_run_has_no_result() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        let outcome = JobOutcome { failed: true, ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }));
+        assert!(session.trial().is_none() && session.questions.is_empty());
+    }
 
     #[test]
     fn the_numbers_of_test_runners_are_added() {

@@ -137,7 +137,7 @@ impl Session {
 
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
-        let is_check_needed = self.checks_after_write();
+        let tests = self.tests_after_write();
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;
         self.forget_write_questions();
         self.remember_feedback(&written.paths);
@@ -154,7 +154,9 @@ impl Session {
         self.report_notes(written.notes);
         let mut effects = vec![Effect::Survey];
         effects.extend(self.measure());
-        effects.extend(self.check_written(&written.paths, is_check_needed));
+        if let Some(tests) = tests {
+            effects.extend(self.check_written(&written.paths, tests));
+        }
         effects
     }
 

@@ -12,7 +12,6 @@ fn hit(path: &str, line: u32) -> Hit {
         container: None,
         signature: String::new(),
         evidence: Vec::new(),
-        evidence: Vec::new(),
         score: 1.0,
     }
 }
