@@ -128,8 +128,8 @@ impl TrialCommand {
         writes: &[PendingWrite],
         signals: &mut Signals,
     ) -> Result<Tried, UserError> {
-        let changes = changes_of(&self.root, writes)
-            .map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
+        let changes =
+            changes_of(&self.root, writes).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
         let stop = StopHandle::default();
         let running = tokio::task::spawn_blocking({
             let (command, stop) = (Arc::clone(self), stop.clone());

@@ -340,7 +340,7 @@ mod tests {
         let path = folder.path().join("kept");
         let mut keep = || std::fs::File::create(&path).map(|file| Some((path.clone(), file)));
         let masks = SecretMask::new([("THE_KEY", KEY)]);
-        let mut capture = Capture::new(&masks, &mut keep);
+        let mut capture = Capture::new(&masks, Watch::Recent, &mut keep);
         let mut live = String::new();
         for piece in pieces {
             capture.push(piece);
