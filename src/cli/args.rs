@@ -134,7 +134,7 @@ pub enum Command {
     Ask(AskArgs),
     /// Run one turn without the app: request a change, review it, write it
     Edit(EditArgs),
-    /// Run a command on a copy-on-write view of the repository, with the edits of a reply: nothing is written
+    /// Run a command in a trial checkout, with a model's reply applied; nothing is written
     Try(TryArgs),
     /// Undo the last write, unless its files have changed since
     Undo,
