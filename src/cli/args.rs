@@ -130,12 +130,12 @@ pub enum Command {
     Index(IndexArgs),
     /// Apply a model's reply to files
     Apply(ApplyArgs),
-    /// Run a command in a trial checkout, with a model's reply applied; nothing is written
-    Try(TryArgs),
     /// Ask a question without the app: print the answer and change nothing
     Ask(AskArgs),
     /// Run one turn without the app: request a change, review it, write it
     Edit(EditArgs),
+    /// Run a command in a trial checkout, with a model's reply applied; nothing is written
+    Try(TryArgs),
     /// Undo the last write, unless its files have changed since
     Undo,
     /// Redo the write that was undone last
@@ -162,12 +162,11 @@ impl Command {
     /// Whether the command reads the repository without recovering interrupted writes.
     pub(super) fn only_reads(&self) -> bool {
         match self {
-            Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) | Self::Try(_) => {
-                true
-            }
+            Self::Map(_) | Self::Search(_) | Self::Index(_) | Self::Sessions(_) | Self::Doctor(_) => true,
             Self::Apply(apply) => apply.dry_run,
             Self::Edit(edit) => edit.dry_run || edit.show_prompt,
             Self::Ask(ask) => ask.show_prompt,
+            Self::Try(_) => true,
             Self::Demo { .. } | Self::Undo | Self::Redo | Self::Models(_) | Self::Config(_) | Self::Trust(_) => false,
             Self::Completions(_) | Self::Man(_) | Self::Version(_) => false,
         }
@@ -180,9 +179,9 @@ impl Command {
             Self::Search(_) => "search",
             Self::Index(_) => "index",
             Self::Apply(_) => "apply",
-            Self::Try(_) => "try",
             Self::Ask(_) => "ask",
             Self::Edit(_) => "edit",
+            Self::Try(_) => "try",
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::Sessions(_) => "sessions",

@@ -12,7 +12,7 @@ pub use args::{Args, Command, ProviderArgs};
 
 use crate::config::{Overrides, Paths, Settings, Sources, WorkingDirs};
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{self, EditArgs};
+use crate::headless::{self, EditArgs, NOT_RUN};
 use rhumb_text::{nearest, sanitize};
 use rhumb_workspace::{Direction, Root, WorkspaceError};
 
@@ -20,15 +20,26 @@ use rhumb_workspace::{Direction, Root, WorkspaceError};
 pub fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return ExitCode::from(misread(&error)),
+        Err(error) => {
+            let code = misread(&error);
+            return ExitCode::from(if code != 0 && is_try() { NOT_RUN } else { code });
+        }
     };
+    let is_try = matches!(args.command, Some(Command::Try(_)));
     match start(args) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             headless::complain(&error.to_string());
-            ExitCode::from(error.kind.exit_code())
+            // All other codes are those of the command that is tried.
+            ExitCode::from(if is_try { NOT_RUN } else { error.kind.exit_code() })
         }
     }
+}
+
+/// Whether a command line with an error is that of `rhumb try`.
+fn is_try() -> bool {
+    let matches = Args::command().ignore_errors(true).try_get_matches();
+    matches.is_ok_and(|matches| matches.subcommand_name() == Some("try"))
 }
 
 /// Prints an error of the command line, or its help. Returns the exit code. An argument may be an untrusted file name, so
@@ -90,17 +101,15 @@ fn start(args: Args) -> Result<u8, UserError> {
         Some(Command::Sessions(sessions)) => headless::sessions(&root(&args.root)?, &settings()?, &sessions),
         Some(Command::Apply(mut apply)) => {
             apply.files.splice(..0, args.files);
-            apply.format.clone_from(&args.provider.edit_format);
+            apply.format = args.provider.edit_format.clone();
             own_state(Paths::of_user().as_ref())?;
-            let root = root(&args.root)?;
-            let settings = load_settings(overrides(&args.provider), Some(&root))?;
-            headless::apply(&root, &settings, &apply)
+            // Without a trial, a wrong setting does not matter.
+            let settings = apply.try_command.as_ref().map(|_| settings()).transpose()?;
+            headless::apply(&root(&args.root)?, settings, &apply)
         }
-        Some(Command::Try(mut trial)) => {
-            trial.format.clone_from(&args.provider.edit_format);
-            let root = root(&args.root)?;
-            let settings = load_settings(overrides(&args.provider), Some(&root))?;
-            headless::try_command(&root, &settings, &trial)
+        Some(Command::Try(mut tried)) => {
+            tried.format = args.provider.edit_format.clone();
+            headless::try_command(&root(&args.root)?, settings()?, &tried)
         }
         Some(Command::Completions(completions)) => headless::completions(Args::command(), &completions),
         Some(Command::Man(man)) => headless::man(Args::command(), &man),

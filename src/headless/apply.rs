@@ -1,26 +1,30 @@
 //! `rhumb apply`: applies a model's reply to files, without the app.
 
 use super::args::ApplyArgs;
+use super::index::blocked;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
-use super::trial::{TryReport, report_failure, try_before_write};
+use super::trial::{TrialCommand, Tried, run_now};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
 use super::{advise, complain, path_under, print_exactly, print_json, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::host::{WriteOutcome, propose_alone, write};
+use crate::host::{RequestEnv, WriteOutcome, propose_alone, write};
+use crate::signals::EXIT_BY_SIGNAL;
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{FormatChoice, Outcome, Proposal, Status};
 use rhumb_llm::strip_thinking;
 use rhumb_session::{ChatFile, PendingWrite, WriteSummary, Written, pending_writes};
 use rhumb_text::count;
 use rhumb_workspace::{Journal, ReadError, Root};
+use serde_json::json;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
-/// Applies the reply. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
+/// Applies the reply, with `--try` only if its command succeeds, for which the settings are needed. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
 ///
 /// # Errors
 /// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
-pub fn apply(root: &Root, settings: &Settings, args: &ApplyArgs) -> Result<u8, UserError> {
+pub fn apply(root: &Root, settings: Option<Settings>, args: &ApplyArgs) -> Result<u8, UserError> {
     let format = args.format.as_deref().unwrap_or("auto").parse();
     let format = format.map_err(|error| UserError::new(ErrorKind::Usage, error, ""))?;
     // The reasoning of a model is not part of its answer.
@@ -29,6 +33,9 @@ pub fn apply(root: &Root, settings: &Settings, args: &ApplyArgs) -> Result<u8, U
     if !args.dry_run {
         tell_recovered(root, journal.as_ref());
     }
+    let env = RequestEnv::new(settings.unwrap_or_default());
+    let trial =
+        args.try_command.as_deref().map(|line| TrialCommand::of_flag(root, &env, line, args.try_network, args.json));
     let mut proposal = located(root, args, &reply, format);
     if proposal.outcomes.is_empty() {
         let hint = "It must hold search/replace blocks, a unified diff, whole files or a patch.";
@@ -42,7 +49,7 @@ pub fn apply(root: &Root, settings: &Settings, args: &ApplyArgs) -> Result<u8, U
     }
     let may_write = if args.dry_run { Ok(false) } else { permission(args) };
     let done = match may_write {
-        Ok(true) => decide_and_write(root, settings, journal.as_ref(), args, &mut proposal),
+        Ok(true) => decide_and_write(root, journal.as_ref(), trial.as_ref(), args, &mut proposal),
         Ok(false) => Done::default(),
         Err(error) => {
             withdraw(&mut proposal, &[], &error.message);
@@ -51,6 +58,9 @@ pub fn apply(root: &Root, settings: &Settings, args: &ApplyArgs) -> Result<u8, U
     };
     tell(args, &proposal, &done)?;
     let mut outcomes = proposal.outcomes.iter();
+    if let Some(number) = done.tried.as_ref().and_then(|tried| tried.interrupted_by) {
+        return Ok(EXIT_BY_SIGNAL + number);
+    }
     match done.failure {
         Some(error) => Err(error),
         None => Ok(u8::from(done.rejected > 0 || outcomes.any(|outcome| outcome.status == Status::Refused))),
@@ -99,15 +109,15 @@ struct Done {
     rejected: usize,
     /// The written and the refused changes, in words; empty if nothing was written.
     summary: String,
-    /// The trial before the write.
-    trial: Option<TryReport>,
+    /// The command of `--try`, if it was run.
+    tried: Option<Tried>,
     failure: Option<UserError>,
 }
 
 fn decide_and_write(
     root: &Root,
-    settings: &Settings,
     journal: Option<&Journal>,
+    trial: Option<&Arc<TrialCommand>>,
     args: &ApplyArgs,
     proposal: &mut Proposal,
 ) -> Done {
@@ -122,24 +132,22 @@ fn decide_and_write(
     let orders: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
     mark_rejected(&review, proposal);
     let counts = review.counts();
-    let done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };
+    let mut done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };
     if done.accepted == 0 || orders.is_empty() {
         return done;
     }
-    let trial =
-        args.try_command.as_deref().map(|line| try_before_write(root, settings, &orders, (line, args.try_network)));
-    let trial = match trial.transpose() {
-        Ok(trial) => trial,
-        Err(error) => {
-            withdraw(proposal, &[], &error.message);
-            return Done { failure: Some(error), ..Done::default() };
+    match trial.map(|trial| blocked(run_now(trial, &orders)).flatten()) {
+        Some(Ok(tried)) if !tried.succeeded() => {
+            withdraw(proposal, &[], &format!("not applied, because {}", tried.reason()));
+            return Done { tried: Some(tried), ..Done::default() };
         }
-    };
-    if let Some(report) = trial.as_ref().filter(|report| report.exit != 0) {
-        withdraw(proposal, &[], "not applied, because the command of --try failed");
-        return Done { rejected: done.accepted, trial: Some(report.clone()), ..Done::default() };
+        Some(Err(failure)) => {
+            withdraw(proposal, &[], &failure.message);
+            return Done { failure: Some(failure), ..Done::default() };
+        }
+        Some(Ok(tried)) => done.tried = Some(tried),
+        None => {}
     }
-    let done = Done { trial, ..done };
     match written(root, journal.filter(|_| !args.no_journal), args, &orders) {
         Ok(None) => {
             withdraw(proposal, &[], "not applied, because you quit");
@@ -202,15 +210,11 @@ fn mark_rejected(review: &Review, proposal: &mut Proposal) {
 
 fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserError> {
     if args.json {
-        let mut json = as_json(proposal);
-        if let (Some(object), Some(report)) = (json.as_object_mut(), &done.trial) {
-            object.insert("try".to_owned(), serde_json::json!(report));
+        let mut object = as_json(proposal);
+        if let (Some(tried), Some(fields)) = (&done.tried, object.as_object_mut()) {
+            fields.insert("try".to_owned(), json!(tried.event()));
         }
-        return print_json(&json);
-    }
-    if let Some(report) = done.trial.as_ref().filter(|report| report.exit != 0) {
-        report_failure(report);
-        return Ok(());
+        return print_json(&object);
     }
     for (index, outcome) in proposal.outcomes.iter().enumerate() {
         complain(&outcome_line(index + 1, outcome, proposal));

@@ -239,50 +239,74 @@ pub struct ApplyArgs {
     /// Write without the journal: the write cannot be undone, or finished after a crash
     #[arg(long)]
     pub no_journal: bool,
+    /// Run this shell command in a trial checkout with the result, and write only if it succeeds
+    #[arg(long = "try", value_name = "CMD", conflicts_with = "dry_run")]
+    pub try_command: Option<String>,
+    /// What the command of --try may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK", requires = "try_command")]
+    pub try_network: Option<NetworkArg>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
-    /// Write only if this command of the shell succeeds in a trial checkout with the result
-    #[arg(long = "try", value_name = "CMD")]
-    pub try_command: Option<String>,
-    /// What that command may reach [default: the setting try_network]
-    #[arg(long, value_name = "NETWORK", value_parser = network)]
-    pub try_network: Option<Network>,
     /// Format of the reply, auto if absent (set by the global flag of the same name)
     #[arg(skip)]
     pub format: Option<String>,
 }
 
-/// Parses what a trial may reach.
-fn network(name: &str) -> Result<Network, String> {
-    let found = Network::NAMES.iter().find(|(known, _)| *known == name).map(|(_, network)| *network);
-    found.ok_or_else(|| "none, loopback or full".to_owned())
+/// What a command in a trial checkout may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum NetworkArg {
+    /// Nothing
+    None,
+    /// Servers on this machine
+    Loopback,
+    /// Everything
+    Full,
+}
+
+impl From<NetworkArg> for Network {
+    fn from(arg: NetworkArg) -> Self {
+        match arg {
+            NetworkArg::None => Self::None,
+            NetworkArg::Loopback => Self::Loopback,
+            NetworkArg::Full => Self::Full,
+        }
+    }
 }
 
 /// `rhumb try`
 #[derive(Debug, Clone, ClapArgs)]
 pub struct TryArgs {
-    /// The program to run, and its arguments; for a command line of the shell: sh -c 'LINE'
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
-    /// A file with a model's reply whose edits are applied first, or - for standard input
+    /// Apply the edits of this reply first, all of which must be located: a file, or - for standard input
     #[arg(long, value_name = "FILE")]
     pub reply: Option<PathBuf>,
-    /// What the command may reach: none, loopback (servers on this machine) or full [default: the setting try_network]
-    #[arg(long, value_name = "NETWORK", value_parser = network)]
-    pub network: Option<Network>,
-    /// Stop the command after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<u64>,
-    /// Print afterwards what the command itself changed in files that are not ignored
+    /// What the command may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK")]
+    pub network: Option<NetworkArg>,
+    /// Time limit in seconds [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Print afterwards what the command itself changed in files that are not ignored, as a unified diff
     #[arg(long)]
     pub diff: bool,
-    /// Print one JSON object instead of the output
+    /// Print one JSON object instead of the output of the command
     #[arg(long)]
     pub json: bool,
+    /// The command and its arguments, after two dashes. It runs in the root of the repository. Its exit code is that of rhumb; 124 means that it exceeded the time limit,
+    /// and 125 that it was not run
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
     /// Format of the reply, auto if absent (set by the global flag of the same name)
     #[arg(skip)]
     pub format: Option<String>,
+}
+
+/// The longest time limit in seconds: a year.
+const MAX_SECONDS: f64 = 365.0 * 86_400.0;
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MAX_SECONDS);
+    seconds.ok_or_else(|| "a number of seconds, such as 60".to_owned())
 }
 
 /// Modes of a question.
@@ -449,12 +473,12 @@ pub struct EditArgs {
     /// Do not run test_cmd
     #[arg(long)]
     pub no_test: bool,
-    /// Write only if this command of the shell succeeds in a trial checkout with the accepted hunks
-    #[arg(long = "try", value_name = "CMD")]
+    /// Run this shell command in a trial checkout with the result, and write only if it succeeds
+    #[arg(long = "try", value_name = "CMD", conflicts_with = "dry_run")]
     pub try_command: Option<String>,
-    /// What that command may reach [default: the setting try_network]
-    #[arg(long, value_name = "NETWORK", value_parser = network)]
-    pub try_network: Option<Network>,
+    /// What the command of --try may reach [default: the setting try_network]
+    #[arg(long, value_enum, value_name = "NETWORK", requires = "try_command")]
+    pub try_network: Option<NetworkArg>,
     /// Print events as JSON lines
     #[arg(long)]
     pub json: bool,

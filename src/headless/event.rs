@@ -2,7 +2,6 @@
 //!
 //! Programs that run the command deserialize the same types, so a renamed field is a compile error and not a wrong number.
 
-use crate::headless::TryReport;
 use rhumb_edit::{Outcome, Proposal, Status};
 use rhumb_llm::models::{Prices, Tokens};
 use serde::{Deserialize, Serialize};
@@ -116,10 +115,10 @@ pub enum TurnEvent {
         /// The diff.
         text: String,
     },
-    /// The command of `--try` ran on the accepted changes.
+    /// The command of `--try` ended. Accepted changes are written only if its exit code is 0.
     Try {
-        /// The command and its result.
-        r#try: TryReport,
+        /// The command, its exit code, its duration in milliseconds, and its output.
+        r#try: TriedEvent,
     },
     /// Accepted changes were written.
     Written {
@@ -279,6 +278,19 @@ pub struct NotWrittenEvent {
     pub reason: String,
     /// The files with their hunks.
     pub files: Vec<FileEvent>,
+}
+
+/// A command that ran in a trial checkout.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TriedEvent {
+    /// The command line.
+    pub command: String,
+    /// The exit code, as a shell would give it; 124 if it exceeded the time limit.
+    pub exit: u8,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Its output, without the middle of a long one.
+    pub output: String,
 }
 
 /// A passage of the repository.

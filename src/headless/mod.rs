@@ -41,7 +41,7 @@ pub use models::models;
 pub use names::path_under;
 pub use search::search;
 pub use sessions::sessions;
-pub use trial::{TryReport, try_command};
+pub use trial::{NOT_RUN, try_command};
 pub use trust::trust;
 pub use undo::{tell_unfinished, undo};
 pub use version::version;

@@ -1,215 +1,307 @@
-//! `rhumb try`: runs a command in a trial checkout, with a reply applied. Also the trial before `rhumb apply` and `rhumb edit` write.
+//! `rhumb try`, and the trials of `rhumb apply --try` and `rhumb edit --try`: a command runs on edits that are not written.
 
-use super::args::TryArgs;
+use super::args::{NetworkArg, TryArgs};
+use super::event::TriedEvent;
+use super::index::blocked;
 use super::report::outcome_line;
 use super::{advise, complain, print_exactly, print_json, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::host::{TrialSetup, changes_of, isolation_notes, propose_alone};
-use crate::signals::EXIT_BY_SIGNAL;
+use crate::host::{RequestEnv, TrialSetup, changes_of, environment, isolation_notes, masks, propose_alone};
+use crate::signals::{EXIT_BY_SIGNAL, Signal, Signals};
+use rhumb_edit::Status;
 use rhumb_edit::review::{Decision, Review};
-use rhumb_edit::{FormatChoice, Status};
 use rhumb_llm::strip_thinking;
-use rhumb_session::{PendingWrite, pending_writes};
-use rhumb_text::diff;
-use rhumb_trial::{ChangedFile, Network, RunOptions, Trial, TrialResult};
+use rhumb_session::{Origin, PendingWrite, pending_writes};
+use rhumb_text::{diff, sanitize};
+use rhumb_trial::{Change, ChangedFile, RunOptions, TrialError, TrialResult};
 use rhumb_workspace::Root;
-use rhumb_workspace::process::{CommandLine, End, Environment, StopHandle};
-use serde::{Deserialize, Serialize};
+use rhumb_workspace::process::{CommandLine, End, LiveOutput, StopHandle, Watch};
 use serde_json::json;
-use std::str::Utf8Error;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Exit codes, as those of timeout(1).
+/// Exit code of `rhumb try` if the command was not run, as for env(1) and timeout(1).
+pub const NOT_RUN: u8 = 125;
+/// Exit code of a command that exceeded its time limit, as for timeout(1).
 const TIMED_OUT: u8 = 124;
-const NOT_RUN: u8 = 125;
+/// The signal of a process that reads from a terminal in the background.
+const SIGTTIN: u8 = 21;
+/// The signal of a process that writes to a closed pipe.
+const SIGPIPE: u8 = 13;
 
-/// Runs the command. The exit code is that of the command, 124 after the time limit, or 125 if it was not run.
-pub fn try_command(root: &Root, settings: &Settings, args: &TryArgs) -> Result<u8, UserError> {
-    run(root, settings, args).or_else(|error| {
-        complain(&error.to_string());
-        Ok(NOT_RUN)
-    })
+const DOCTOR: &str = "rhumb doctor shows what this machine allows.";
+
+/// Where the output of a command is printed as it arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OutputTarget {
+    Stdout,
+    Stderr,
+    /// Only the result has it.
+    Nowhere,
 }
 
-fn run(root: &Root, settings: &Settings, args: &TryArgs) -> Result<u8, UserError> {
+/// A command that runs in trial checkouts.
+pub(super) struct TrialCommand {
+    root: Root,
+    setup: TrialSetup,
+    options: RunOptions,
+    target: OutputTarget,
+}
+
+/// A command that has run.
+pub(super) struct Tried {
+    command: String,
+    /// Its exit code, as a shell would give it.
+    pub(super) exit: u8,
+    /// The signal to this program that ended it.
+    pub(super) interrupted_by: Option<u8>,
+    result: TrialResult,
+}
+
+impl Tried {
+    pub(super) fn succeeded(&self) -> bool {
+        self.exit == 0
+    }
+
+    /// The object `try` of `rhumb apply --json` and `rhumb edit --json`.
+    pub(super) fn event(&self) -> TriedEvent {
+        let output = self.result.outcome.output.text.clone();
+        TriedEvent { command: self.command.clone(), exit: self.exit, ms: self.ms(), output }
+    }
+
+    fn ms(&self) -> u64 {
+        u64::try_from(self.result.outcome.took.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Why nothing is written.
+    pub(super) fn reason(&self) -> String {
+        match self.exit {
+            TIMED_OUT if self.result.outcome.end == End::TimeLimit => {
+                format!("{} exceeded the time limit of command_timeout in the trial checkout", self.command)
+            }
+            code => format!("{} failed in the trial checkout with exit code {code}", self.command),
+        }
+    }
+}
+
+impl TrialCommand {
+    pub(super) fn new(
+        root: &Root,
+        env: &RequestEnv,
+        line: CommandLine,
+        network: Option<NetworkArg>,
+        time_limit: Option<Duration>,
+        target: OutputTarget,
+    ) -> Arc<Self> {
+        let options = RunOptions {
+            network: network.map_or(env.settings.trial_network, Into::into),
+            time_limit,
+            environment: environment(env, Origin::Model),
+            masks: masks(env),
+            watch: Watch::All,
+            ..RunOptions::new(line)
+        };
+        Arc::new(Self { root: root.clone(), setup: TrialSetup::new(&env.settings), options, target })
+    }
+
+    /// The command of `--try`, with the time limit of the settings.
+    pub(super) fn of_flag(
+        root: &Root,
+        env: &RequestEnv,
+        line: &str,
+        network: Option<NetworkArg>,
+        json: bool,
+    ) -> Arc<Self> {
+        let target = if json { OutputTarget::Nowhere } else { OutputTarget::Stderr };
+        let (line, limit) = (CommandLine::Shell(line.to_owned()), Some(env.settings.command_timeout));
+        Self::new(root, env, line, network, limit, target)
+    }
+
+    /// Runs the command on the files as they are, with these writes. A signal to this program ends it.
+    ///
+    /// # Errors
+    /// The files could not be written, or the command cannot be started in a trial.
+    pub(super) async fn run(
+        self: &Arc<Self>,
+        writes: &[PendingWrite],
+        signals: &mut Signals,
+    ) -> Result<Tried, UserError> {
+        let changes =
+            changes_of(&self.root, writes).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint()))?;
+        let stop = StopHandle::default();
+        let running = tokio::task::spawn_blocking({
+            let (command, stop) = (Arc::clone(self), stop.clone());
+            move || command.run_blocking(&changes, &stop)
+        });
+        tokio::pin!(running);
+        let mut interrupted_by = None;
+        let ended = loop {
+            tokio::select! {
+                ended = &mut running => break ended,
+                signal = signals.next() => if let Signal::Fatal(number) = signal {
+                    interrupted_by = interrupted_by.or(Some(number));
+                    stop.stop();
+                },
+            }
+        };
+        let result = ended.map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
+        let result = result.map_err(|error| UserError::new(ErrorKind::Machine, &error, hint(&error)))?;
+        if !result.stale.is_empty() {
+            let message =
+                format!("{} changed while the command ran, so its result may be wrong", result.stale.join(", "));
+            advise(&message, "Run it again.");
+        }
+        if result.outcome.end == End::WantedTerminal {
+            advise("the command tried to use the terminal", "In a trial checkout a command has no terminal.");
+        }
+        let exit = match result.outcome.end {
+            End::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
+            End::Signal(number) => EXIT_BY_SIGNAL.saturating_add(u8::try_from(number).unwrap_or_default()),
+            End::TimeLimit => TIMED_OUT,
+            // Without a signal, the output could not be printed.
+            End::Stopped => EXIT_BY_SIGNAL + interrupted_by.unwrap_or(SIGPIPE),
+            End::WantedTerminal => EXIT_BY_SIGNAL + SIGTTIN,
+        };
+        Ok(Tried { command: self.options.line.text().into_owned(), exit, interrupted_by, result })
+    }
+
+    fn run_blocking(&self, changes: &[Change], stop: &StopHandle) -> Result<TrialResult, TrialError> {
+        let mut trial = self.setup.open(&self.root)?;
+        let isolation = trial.probe(self.options.network)?;
+        isolation_notes(&isolation).iter().for_each(|note| advise(&note.message, &note.hint));
+        let mut printer = Printer { target: self.target, open_line: String::new() };
+        let mut watch = |live: LiveOutput, _| {
+            if printer.print(&live).is_err() {
+                stop.stop();
+            }
+        };
+        trial.run(changes, &self.options, stop, &mut || Ok(None), &mut watch)
+    }
+}
+
+fn hint(error: &TrialError) -> &'static str {
+    match error {
+        TrialError::Scratch { .. } => "Check the permissions and the free space of the state folder.",
+        TrialError::TooLarge { .. } | TrialError::Setup(_) => DOCTOR,
+        TrialError::Process(error) => error.hint(),
+    }
+}
+
+/// Prints the output of a command as it arrives.
+struct Printer {
+    target: OutputTarget,
+    /// The part of the incomplete last line that was printed.
+    open_line: String,
+}
+
+impl Printer {
+    fn print(&mut self, live: &LiveOutput) -> io::Result<()> {
+        let all = format!("{}{}", live.text, live.open_line);
+        let open_line = std::mem::replace(&mut self.open_line, live.open_line.clone());
+        // A program can overwrite the incomplete line, such as a progress bar.
+        let text = match all.strip_prefix(&open_line) {
+            Some(rest) => rest.to_owned(),
+            None => format!("\n{all}"),
+        };
+        match self.target {
+            OutputTarget::Stdout => write_to(&mut io::stdout().lock(), io::stdout().is_terminal(), &text),
+            OutputTarget::Stderr => write_to(&mut io::stderr().lock(), io::stderr().is_terminal(), &text),
+            OutputTarget::Nowhere => Ok(()),
+        }
+    }
+}
+
+fn write_to(out: &mut impl Write, is_terminal: bool, text: &str) -> io::Result<()> {
+    let visible = if is_terminal { sanitize::visible(text) } else { text.into() };
+    out.write_all(visible.as_bytes()).and_then(|()| out.flush())
+}
+
+/// Runs the command of `rhumb try`. The exit code is that of the command, or as timeout(1) gives it.
+///
+/// # Errors
+/// The command was not run: the reply cannot be read or one of its edits is refused, or no trial is possible.
+pub fn try_command(root: &Root, settings: Settings, args: &TryArgs) -> Result<u8, UserError> {
+    if args.command.is_empty() {
+        let hint = "Write it after two dashes: rhumb try -- cargo test.";
+        return Err(UserError::new(ErrorKind::Usage, "there is no command to try", hint));
+    }
     let writes = match &args.reply {
-        Some(reply) => writes_of(root, &read_input(reply)?, args.format.as_deref())?,
+        Some(reply) => writes_of_reply(root, &read_input(reply)?, args)?,
         None => Vec::new(),
     };
-    let mut options = options(settings, CommandLine::Program(args.command.clone()), args.network);
-    options.time_limit = args.timeout.map(Duration::from_secs);
-    options.attached = !args.json;
-    let (result, signal) = run_trial(root, settings, &writes, &options)?;
-    let exit = match signal {
-        0 => exit_code(result.outcome.end),
-        signal => EXIT_BY_SIGNAL.saturating_add(u8::try_from(signal).unwrap_or_default()),
-    };
-    if result.outcome.end == End::TimeLimit {
-        complain("the command was stopped at its time limit");
-    }
-    let changes: String = result.changed.iter().map(changed_text).collect();
+    let env = RequestEnv::new(settings);
+    let target = if args.json { OutputTarget::Nowhere } else { OutputTarget::Stdout };
+    let line = CommandLine::Program(args.command.clone());
+    let limit = args.timeout.map(Duration::from_secs_f64);
+    let command = TrialCommand::new(root, &env, line, args.network, limit, target);
+    let tried = blocked(run_now(&command, &writes))??;
+    let diff: String = tried.result.changed.iter().map(changed_diff).collect();
     if args.json {
-        let output = &result.outcome.output;
-        let isolation = &result.isolation;
+        let TrialResult { outcome, isolation, stale, .. } = &tried.result;
         print_json(&json!({
-            "exit": exit,
-            "ms": milliseconds(result.outcome.took),
-            "output": output.text,
-            "truncated_bytes": output.bytes.saturating_sub(output.text.len() as u64),
+            "exit": tried.exit,
+            "ms": tried.ms(),
+            "output": outcome.output.text,
+            "truncated_bytes": outcome.output.omitted,
             "isolation": {
                 "files": isolation.files.name(),
                 "writes": if isolation.landlock.is_some() { "landlock" } else { "none" },
                 "network": isolation.reached_network().name(),
+                "missing": isolation.missing,
             },
-            "stale": result.stale,
-            "diff": changes,
+            "stale": stale,
+            "diff": diff,
         }))?;
-    } else {
-        warn_of_stale(&result);
-        if args.diff {
-            print_exactly(&changes)?;
-        }
+    } else if args.diff && !diff.is_empty() {
+        let output = &tried.result.outcome.output.text;
+        let has_open_line = !output.is_empty() && !output.ends_with('\n');
+        print_exactly(&format!("{}{diff}", if has_open_line { "\n" } else { "" }))?;
     }
-    Ok(exit)
+    if tried.result.outcome.end == End::TimeLimit {
+        complain(&format!("{} exceeded the time limit and was ended", tried.command));
+    }
+    Ok(tried.exit)
 }
 
-/// The changes of a reply, all of whose edits must be located.
-fn writes_of(root: &Root, reply: &str, format: Option<&str>) -> Result<Vec<PendingWrite>, UserError> {
-    let format: Result<FormatChoice, _> = format.unwrap_or("auto").parse();
+/// Runs a command outside of an event loop.
+pub(super) async fn run_now(command: &Arc<TrialCommand>, writes: &[PendingWrite]) -> Result<Tried, UserError> {
+    let mut signals = Signals::for_lines().map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
+    command.run(writes, &mut signals).await
+}
+
+/// What a reply would write. All of its edits must be located.
+fn writes_of_reply(root: &Root, reply: &str, args: &TryArgs) -> Result<Vec<PendingWrite>, UserError> {
+    let format = args.format.as_deref().unwrap_or("auto").parse();
     let format = format.map_err(|error| UserError::new(ErrorKind::Usage, error, ""))?;
-    let proposal = propose_alone(root, None, &strip_thinking(reply), format);
+    let mut proposal = propose_alone(root, None, &strip_thinking(reply), format);
     if proposal.outcomes.is_empty() {
         let hint = "It must hold search/replace blocks, a unified diff, whole files or a patch.";
         return Err(UserError::new(ErrorKind::Usage, "there is no edit in the reply", hint));
     }
-    let mut is_refused = false;
-    for (number, outcome) in (1..).zip(&proposal.outcomes).filter(|(_, outcome)| outcome.status == Status::Refused) {
-        complain(&outcome_line(number, outcome, &proposal));
-        is_refused = true;
-    }
-    if is_refused {
+    proposal.refuse_doubtful_names();
+    let refused = proposal.outcomes.iter().enumerate().filter(|(_, outcome)| outcome.status == Status::Refused);
+    let reasons: Vec<String> = refused.map(|(index, outcome)| outcome_line(index + 1, outcome, &proposal)).collect();
+    if !reasons.is_empty() {
+        reasons.iter().for_each(|reason| complain(reason));
         let hint = "Correct the reply, or leave these edits out.";
-        return Err(UserError::new(
-            ErrorKind::Usage,
-            "edits of the reply were refused, so the command was not run",
-            hint,
-        ));
+        return Err(UserError::new(ErrorKind::Usage, "the command was not run, because edits were refused", hint));
     }
     let mut review = Review::new(proposal);
     review.decide_all(Decision::Accepted);
     Ok(review.files.iter().flat_map(pending_writes).collect())
 }
 
-fn options(settings: &Settings, line: CommandLine, network: Option<Network>) -> RunOptions {
-    let without = settings.keys.variables().map(|(name, _)| name.to_owned()).collect();
-    let environment = Environment { without, guarded: true, with: Vec::new() };
-    RunOptions { network: network.unwrap_or(settings.trial_network), environment, ..RunOptions::new(line) }
-}
-
-/// Runs a command in a new trial checkout. Returns the result, and the number of the signal that stopped it, or 0.
-fn run_trial(
-    root: &Root,
-    settings: &Settings,
-    writes: &[PendingWrite],
-    options: &RunOptions,
-) -> Result<(TrialResult, usize), UserError> {
-    let machine = |error: &dyn std::fmt::Display| UserError::new(ErrorKind::Machine, error, DOCTOR);
-    let stop = StopHandle::default();
-    let signal = stopped_by_signals(&stop);
-    let changes = changes_of(root, writes).map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?;
-    let mut trial: Trial = TrialSetup::new(settings).open(root).map_err(|error| machine(&error))?;
-    let result =
-        trial.run(&changes, options, &stop, &mut || Ok(None), &mut |_, _| {}).map_err(|error| machine(&error))?;
-    isolation_notes(&result.isolation).iter().for_each(|note| advise(&note.message, &note.hint));
-    Ok((result, signal.load(Ordering::SeqCst)))
-}
-
-const DOCTOR: &str = "rhumb doctor shows what this machine allows";
-
-/// Stops the command at the signals by which users and the system end a command. The number of the signal is stored.
-fn stopped_by_signals(stop: &StopHandle) -> Arc<AtomicUsize> {
-    let number = Arc::new(AtomicUsize::new(0));
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        // Without a handler the signal ends this program, and the kernel ends the command.
-        let value = usize::try_from(signal).unwrap_or_default();
-        signal_hook::flag::register_usize(signal, Arc::clone(&number), value).ok();
-        signal_hook::flag::register(signal, stop.flag()).ok();
-    }
-    #[cfg(not(unix))]
-    let _ = stop;
-    number
-}
-
-fn warn_of_stale(result: &TrialResult) {
-    if !result.stale.is_empty() {
-        let text = format!("{} changed while the command ran, so the result may be wrong", result.stale.join(", "));
-        advise(&text, "Run it again.");
-    }
-}
-
-/// The exit code of a command, as a shell reports it.
-fn exit_code(end: End) -> u8 {
-    match end {
-        End::Exit(code) => u8::try_from(code).unwrap_or(NOT_RUN),
-        End::Signal(number) => EXIT_BY_SIGNAL.saturating_add(u8::try_from(number).unwrap_or_default()),
-        End::TimeLimit => TIMED_OUT,
-        End::Stopped | End::WantedTerminal => NOT_RUN,
-    }
-}
-
-/// What a command changed in a file, as a unified diff. A file that is not text is named.
-fn changed_text(file: &ChangedFile) -> String {
-    fn text(content: &Option<Arc<[u8]>>) -> Result<Option<&str>, Utf8Error> {
-        content.as_deref().map(std::str::from_utf8).transpose()
-    }
+/// The change of a file by the command as a unified diff.
+fn changed_diff(file: &ChangedFile) -> String {
+    let text = |content: &Option<Arc<[u8]>>| match content.as_deref().map(std::str::from_utf8) {
+        None => Ok(None),
+        Some(Ok(text)) if !text.contains('\0') => Ok(Some(text.to_owned())),
+        Some(_) => Err(()),
+    };
     match (text(&file.before), text(&file.after)) {
-        (Ok(before), Ok(after)) => diff::unified(&file.path, before, after),
-        _ => format!("Binary file {} differs\n", file.path),
+        (Ok(before), Ok(after)) => diff::unified(&file.path, before.as_deref(), after.as_deref()),
+        _ => format!("diff --git a/{0} b/{0}\nBinary files a/{0} and b/{0} differ\n", file.path),
     }
-}
-
-fn milliseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The trial of a command before a write.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TryReport {
-    /// The command line.
-    pub command: String,
-    /// The exit code, as a shell reports it.
-    pub exit: u8,
-    /// The time that it took, in milliseconds.
-    pub ms: u64,
-    /// The output, or its beginning and end.
-    pub output: String,
-}
-
-/// Runs a command of the shell on files that are to be written. They may be written if the exit code is 0.
-///
-/// # Errors
-/// The command was not run.
-pub(super) fn try_before_write(
-    root: &Root,
-    settings: &Settings,
-    writes: &[PendingWrite],
-    (line, network): (&str, Option<Network>),
-) -> Result<TryReport, UserError> {
-    let options = options(settings, CommandLine::Shell(line.to_owned()), network);
-    let (result, signal) = run_trial(root, settings, writes, &options)?;
-    let exit = if signal == 0 { exit_code(result.outcome.end) } else { NOT_RUN };
-    warn_of_stale(&result);
-    let (ms, output) = (milliseconds(result.outcome.took), result.outcome.output.text);
-    Ok(TryReport { command: line.to_owned(), exit, ms, output })
-}
-
-/// Reports a failed trial to people: the output, and that nothing was written.
-pub(super) fn report_failure(report: &TryReport) {
-    complain(report.output.trim_end());
-    let text = format!("`{}` failed with exit code {}, so nothing was written", report.command, report.exit);
-    advise(&text, "The output above is that of the trial.");
 }

@@ -53,12 +53,11 @@ pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
 pub use trial::{TrialSetup, changes_of, isolation_notes};
-pub use verify::processes::{SharedOutput, output_budget, shared_output};
+pub use verify::processes::{SharedOutput, environment, masks, output_budget, shared_output};
 pub use verify::{CheckContext, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};
 
 use self::attachments::FetchControl;
-use crate::config::Settings;
 use commit::Commits;
 use history_summary::SummaryRequest;
 use responses::Responder;
@@ -358,11 +357,6 @@ impl Host {
     pub async fn composed_now(self, spec: RequestSpec) -> ContextView {
         let composed = tokio::task::spawn_blocking(move || self.compose(&spec, false, None)).await;
         composed.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> &Settings {
-        &self.shared.env.settings
     }
 
     /// The editor in the settings, if there is one.

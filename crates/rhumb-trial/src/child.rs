@@ -166,6 +166,8 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
         isolation.missing.push("writes and the network are not confined: this system has no Landlock".to_owned());
     }
     die_with_parent();
+    #[cfg(target_os = "linux")]
+    end_descendants_on_request().map_err(failed("signals cannot be handled"))?;
     write_report(status, &Status::Ran(isolation));
     let code = run_command(spec);
     #[cfg(target_os = "linux")]
@@ -227,6 +229,24 @@ fn end_descendants() {
         }
     }
 }
+
+/// Ends the command if this process is asked to end, so that it lives until no descendant is left.
+#[cfg(target_os = "linux")]
+fn end_descendants_on_request() -> io::Result<()> {
+    let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM])?;
+    let handle = move || {
+        for _ in signals.forever() {
+            // The command got the signal, too. If it ends, this process ends the rest, and then itself.
+            std::thread::sleep(TERMINATE_TIMEOUT);
+            end_descendants();
+        }
+    };
+    std::thread::Builder::new().spawn(handle).map(drop)
+}
+
+/// How long a command may take to end after SIGTERM. Shorter than the time after which this process is killed.
+#[cfg(target_os = "linux")]
+const TERMINATE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// How often the children are killed: killing one may leave its own children to this process.
 #[cfg(target_os = "linux")]

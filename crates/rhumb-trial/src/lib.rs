@@ -50,13 +50,13 @@ use std::time::Duration;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, Environment, LiveOutput, OpenLogFile, ProcessError, RunRequest, SecretMask,
-    StopHandle,
+    StopHandle, Watch,
 };
 
 pub use changed::{ChangedFile, MAX_CHANGED_FILES};
 pub use isolation::{FileIsolation, Isolation, NetworkIsolation};
 
-use scratch::Scratch;
+use scratch::{Scratch, private_folder};
 use spec::Spec;
 
 /// A file to write or delete before the command runs.
@@ -119,8 +119,8 @@ pub struct RunOptions {
     pub environment: Environment,
     /// Secrets to mask in the output.
     pub masks: SecretMask,
-    /// Whether the outputs of the command are those of this process, as they are. The outcome has no output then.
-    pub attached: bool,
+    /// What the watcher of the output gets.
+    pub watch: Watch,
 }
 
 impl RunOptions {
@@ -132,7 +132,7 @@ impl RunOptions {
             time_limit: None,
             environment: Environment::default(),
             masks: SecretMask::default(),
-            attached: false,
+            watch: Watch::default(),
         }
     }
 }
@@ -220,18 +220,31 @@ impl Trial {
         self
     }
 
-    /// Finds out what isolates a command here, without copying the repository.
+    /// Finds out what isolates a command here, without a copy of the repository.
     ///
     /// # Errors
-    /// As [`Trial::run`].
-    pub fn probe(&mut self) -> Result<Isolation, TrialError> {
-        let options = RunOptions::new(CommandLine::Program(vec!["true".to_owned()]));
-        let root = self.root.path().to_owned();
-        let (_, status) = self.start(&root, &[], &options, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {})?;
-        Ok(match status {
-            Status::Ran(isolation) => isolation,
-            Status::NotSetUp(reason) => Isolation::copied(options.network).because(&reason),
-        })
+    /// The trial cannot be set up.
+    pub fn probe(&mut self, network: Network) -> Result<Isolation, TrialError> {
+        let options = RunOptions { network, ..RunOptions::new(CommandLine::Program(vec!["true".to_owned()])) };
+        let status = |trial: &mut Self, checkout: &Path| {
+            let started =
+                trial.start(checkout, &[], &options, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {});
+            started.map(|(_, status)| status)
+        };
+        if self.cannot_mount.is_none() {
+            let root = self.root.path().to_owned();
+            match status(self, &root)? {
+                Status::Ran(isolation) => return Ok(isolation),
+                Status::NotSetUp(reason) => self.cannot_mount = Some(reason),
+            }
+        }
+        // An empty folder, in place of the copy.
+        let folder = self.scratch.folder().join("empty");
+        private_folder(&folder).map_err(|source| TrialError::Scratch { path: folder.clone(), source })?;
+        match status(self, &folder)? {
+            Status::Ran(isolation) => Ok(isolation.because(self.cannot_mount.as_deref().unwrap_or_default())),
+            Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
+        }
     }
 
     /// Runs a command on the files as they are now, with `changes` applied. `log` opens the file for an output that is too long for memory.
@@ -295,10 +308,7 @@ impl Trial {
             environment: &options.environment,
             masks: &options.masks,
         };
-        let outcome = match options.attached {
-            true => process::run_attached(&request, stop)?,
-            false => process::run(&request, stop, log, watch)?,
-        };
+        let outcome = process::run_watched(&request, stop, options.watch, log, watch)?;
         let status = self.scratch.status();
         Ok((outcome, status))
     }

@@ -58,6 +58,7 @@ pub(crate) fn mount_all(spec: &Spec) -> Result<(), Failed> {
         mount("tmpfs", *folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, *options)
             .map_err(failed(format!("{folder} cannot be made private")))?;
     }
+    private_terminals().map_err(failed("/dev/pts cannot be made private"))?;
     // Only below a private folder can one of these be missing.
     for folder in attached.iter().map(|(_, at)| at).chain(&folder_of_home) {
         if is_in_private(folder) {
@@ -86,6 +87,21 @@ pub(crate) fn mount_all(spec: &Spec) -> Result<(), Failed> {
         hide().map_err(failed(format!("{} cannot be hidden", path.display())))?;
     }
     Ok(())
+}
+
+/// Replaces the terminals. Through those of the user a command could print control sequences, and read what is typed.
+fn private_terminals() -> io::Result<()> {
+    let (folder, multiplexer) = (Path::new("/dev/pts"), Path::new("/dev/ptmx"));
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    let options = c"newinstance,ptmxmode=0666,mode=0620";
+    mount("devpts", folder, "devpts", MountFlags::NOSUID | MountFlags::NOEXEC, options)?;
+    if multiplexer.is_symlink() || !multiplexer.exists() {
+        return Ok(());
+    }
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    attach(&open_tree(CWD, folder.join("ptmx"), flags)?, multiplexer)
 }
 
 /// Whether a folder neither contains one of the mounts nor is inside of one.

@@ -20,7 +20,8 @@ use crate::spec::Spec;
 /// The newest version of Landlock whose rights are requested. An older kernel enforces those that it knows.
 const NEWEST: ABI = ABI::V6;
 /// Files outside of the checkout that commands write to. None of them keeps anything.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+const DEVICES: [&str; 7] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx"];
 /// Folders that are private in a mounted trial.
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/pts"];
 /// The highest number of a capability.

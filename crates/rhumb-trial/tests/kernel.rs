@@ -28,6 +28,7 @@ const TESTS: &[Test] = &[
     ("the_next_run_starts_from_the_files_and_keeps_build_products", next_run_starts_afresh, true),
     ("credentials_cannot_be_read", credentials_cannot_be_read, true),
     ("nothing_outside_of_the_checkout_is_written", nothing_outside_is_written, true),
+    ("the_terminals_of_the_user_cannot_be_reached", terminals_are_private, true),
     ("the_network_is_as_wide_as_requested", network_is_limited, true),
     ("all_processes_end_with_the_command", all_processes_end, true),
     ("a_fork_bomb_ends", a_fork_bomb_ends, true),
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     let filter = arguments.find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let isolation = {
         let place = Place::new();
-        place.trial().probe()
+        place.trial().probe(Network::None)
     };
     let mounts = matches!(&isolation, Ok(isolation) if isolation.files == FileIsolation::Overlay);
     println!("isolation here: {isolation:?}");
@@ -347,6 +348,13 @@ fn nothing_outside_is_written() {
 
 const CONNECT: &str = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/PORT && head -c 5 <&3'";
 
+fn terminals_are_private() {
+    let place = Place::new();
+    let result = run(&mut place.trial(), &[], "ls /dev/pts; exec 3<>/dev/ptmx && ls /dev/pts; echo x > /dev/tty");
+    let said = said(&result);
+    assert!(said.starts_with("ptmx\n0\nptmx\n") && code(&result) != 0, "{said}");
+}
+
 fn network_is_limited() {
     let place = Place::new();
     let mut trial = place.trial();
@@ -547,6 +555,12 @@ fn a_copy_protects() {
     let mark = format!("{}", 60_000 + std::process::id() % 5_000);
     run(&mut trial, &[], &format!("setsid sleep {mark} & sleep 0.2"));
     assert!(!is_running(&mark), "a process that left the group ends as well");
+    for line in ["sleep 60", "trap '' TERM; sleep 60"] {
+        let mut slow = options(&format!("setsid sleep {mark} & {line}"));
+        slow.time_limit = Some(Duration::from_millis(300));
+        assert_eq!(run_with(&mut trial, &[], &slow).outcome.end, End::TimeLimit);
+        assert!(!is_running(&mark), "also after the time limit: {line}");
+    }
 }
 
 fn a_large_repository_is_not_copied() {

@@ -8,6 +8,7 @@ mod out;
 mod request;
 
 use super::args::EditArgs;
+use super::trial::TrialCommand;
 use super::undo::{journal_of, tell_recovered};
 use super::{advise, path_under, print, print_json};
 use crate::config::{EmbeddingsSource, Settings};
@@ -60,6 +61,8 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     if !args.show_prompt {
         check(root, &env, &line, args)?;
     }
+    let trial =
+        args.try_command.as_deref().map(|line| TrialCommand::of_flag(root, &env, line, args.try_network, args.json));
     let mut session = session(root, &env, &line, args);
     session.extend_transcript(output);
     let out = Out::new(args.json, args.dry_run);
@@ -70,7 +73,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         let (reports, incoming) = mpsc::channel(256);
         let host = Host::for_one_request(root.clone(), env, Some(line.clone()), reports);
         let signals = Signals::for_lines().map_err(machine)?;
-        let one_shot = OneShot::new(args, root, session, host, line, incoming, signals, out);
+        let one_shot = OneShot::new(args, root, session, host, line, incoming, signals, out).with_trial(trial);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
     // Threads that read the terminal or the repository must not delay the exit.

@@ -6,7 +6,7 @@ use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
-use crate::headless::trial::{report_failure, try_before_write};
+use crate::headless::trial::TrialCommand;
 use crate::headless::undo::may_go_unrecorded;
 use crate::headless::{advise, complain};
 use crate::host::{Host, HostMessage, ModelClient, unsendable};
@@ -23,6 +23,7 @@ use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
 use std::io::Write as _;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 pub(super) struct OneShot<'a> {
@@ -36,6 +37,8 @@ pub(super) struct OneShot<'a> {
     pub(super) out: Out,
     pub(super) shown: Option<Box<RequestSpec>>,
     shows_prompt: bool,
+    /// The command of `--try`.
+    trial: Option<Arc<TrialCommand>>,
     has_surveyed: bool,
     /// The number of printed entries of the transcript.
     printed: usize,
@@ -106,6 +109,7 @@ impl<'a> OneShot<'a> {
             out,
             shown: None,
             shows_prompt: args.show_prompt,
+            trial: None,
             has_surveyed: false,
             answer: StreamingAnswer::default(),
             has_doubtful_seam: false,
@@ -115,6 +119,11 @@ impl<'a> OneShot<'a> {
             uncommitted: None,
             outcome: OneShotOutcome::default(),
         }
+    }
+
+    /// Writes only if a command succeeds in a trial checkout.
+    pub(super) fn with_trial(self, trial: Option<Arc<TrialCommand>>) -> Self {
+        Self { trial, ..self }
     }
 
     /// Sends the message and runs until all work is done. Returns the exit code.
@@ -435,10 +444,7 @@ impl<'a> OneShot<'a> {
         if !self.session.review().has_accepted() {
             return Ok(());
         }
-        if let Some(line) = self.args.try_command.clone()
-            && !self.passes(line).await?
-        {
-            self.outcome.code = 1;
+        if !self.succeeds_in_trial().await? {
             return Ok(());
         }
         let effects =
@@ -446,19 +452,19 @@ impl<'a> OneShot<'a> {
         self.perform(effects)
     }
 
-    /// Whether a command of the shell succeeds in a trial checkout with the accepted hunks.
-    async fn passes(&mut self, line: String) -> Result<bool, UserError> {
+    /// Whether the command of `--try` succeeds with the accepted hunks, or there is none.
+    async fn succeeds_in_trial(&mut self) -> Result<bool, UserError> {
+        let Some(trial) = &self.trial else { return Ok(true) };
         let writes: Vec<PendingWrite> = self.session.review().files.iter().flat_map(pending_writes).collect();
-        let (root, host, network) = (self.root.clone(), self.host.clone(), self.args.try_network);
-        let run = move || try_before_write(&root, host.settings(), &writes, (&line, network));
-        let machine = |error| UserError::new(ErrorKind::Machine, error, "");
-        let report = tokio::task::spawn_blocking(run).await.map_err(machine)??;
-        let passed = report.exit == 0;
-        if !passed && !self.out.json {
-            report_failure(&report);
+        let tried = trial.run(&writes, &mut self.signals).await?;
+        self.out.event(&TurnEvent::Try { r#try: tried.event() })?;
+        if tried.succeeded() {
+            return Ok(true);
         }
-        self.out.event(&TurnEvent::Try { r#try: report })?;
-        Ok(passed)
+        self.outcome.leaving = tried.interrupted_by.map(|number| EXIT_BY_SIGNAL + number);
+        complain(&format!("nothing of this proposal is written, because {}", tried.reason()));
+        self.outcome.code = 1;
+        Ok(false)
     }
 
     /// Decides each hunk, by `--yes` or by asking on the terminal. False if the user quit.

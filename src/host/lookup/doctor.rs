@@ -11,6 +11,7 @@ use rhumb_llm::LlmError;
 use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
+use rhumb_trial::Network;
 use rhumb_workspace::process::named_editor;
 use rhumb_workspace::{Root, RootKind, has_ctags};
 use std::fmt::Write as _;
@@ -87,7 +88,8 @@ pub fn checks_text(checks: &[Check]) -> String {
     text
 }
 
-/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`, and `true` in a trial.
+/// Runs all checks except that of the model server. Runs no commands but `git` and `ctags` with `--version`, and `true` in a trial
+/// checkout.
 pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> Vec<Check> {
     let mut checks = vec![Check::good("version", version())];
     checks.extend(terminal.iter().map(terminal_check));
@@ -105,28 +107,6 @@ pub fn checkup(root: &Root, env: &RequestEnv, terminal: &[(String, String)]) -> 
         checks.push(Check::new("settings", Health::Lacking, note, hint));
     }
     checks
-}
-
-/// What isolates the commands of a trial checkout.
-fn trials(root: &Root, settings: &Settings) -> Check {
-    const NAME: &str = "trials";
-    match TrialSetup::new(settings).open(root).and_then(|mut trial| trial.probe()) {
-        Ok(isolation) if isolation.missing.is_empty() => {
-            Check::good(NAME, format!("commands run isolated: {}", isolation.summary()))
-        }
-        Ok(isolation) => {
-            let hint = "A trial works, but protects less. Run only commands that you would run in the repository.";
-            Check::new(
-                NAME,
-                Health::Lacking,
-                format!("{}: {}", isolation.summary(), isolation.missing.join("; ")),
-                hint,
-            )
-        }
-        Err(error) => {
-            Check::new(NAME, Health::Lacking, error.to_string(), "Check the permissions of the state folder.")
-        }
-    }
 }
 
 /// The name of a check for errors in the key bindings, which the front end provides.
@@ -349,6 +329,25 @@ fn sessions(root: &Root, settings: &Settings) -> Check {
             Check::new(NAME, Health::Bad, format!("{error}."), hint)
         }
         Err(error) => Check::new(NAME, Health::Bad, format!("{error}."), error.hint()),
+    }
+}
+
+/// What isolates a command in a trial checkout here, and why it is not more.
+fn trials(root: &Root, settings: &Settings) -> Check {
+    const NAME: &str = "trials";
+    let probe = TrialSetup::new(settings).open(root).and_then(|mut trial| trial.probe(Network::None));
+    match probe {
+        Ok(isolation) if isolation.missing.is_empty() => Check::good(NAME, isolation.summary()),
+        Ok(isolation) => {
+            let text = format!("{}: {}", isolation.summary(), isolation.missing.join("; "));
+            let hint = "Commands are isolated completely where user namespaces are allowed (Linux, not in most containers) and the \
+                        kernel has Landlock.";
+            Check::new(NAME, Health::Lacking, text, hint)
+        }
+        Err(error) => {
+            let hint = "Check the permissions and the free space of the state folder. Until then nothing can be tried.";
+            Check::new(NAME, Health::Lacking, format!("{error}."), hint)
+        }
     }
 }
 

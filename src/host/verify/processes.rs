@@ -81,7 +81,7 @@ fn output_file_for(env: &RequestEnv, what: &str) -> io::Result<Option<(PathBuf, 
 }
 
 /// The environment of a command. No command gets the key of this program, and one that the model suggested gets no key at all.
-fn environment(env: &RequestEnv, origin: Origin) -> Environment {
+pub fn environment(env: &RequestEnv, origin: Origin) -> Environment {
     let with = NON_INTERACTIVE.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     let mut without = vec![OWN_KEY.to_owned()];
     if origin == Origin::Model {
@@ -90,7 +90,8 @@ fn environment(env: &RequestEnv, origin: Origin) -> Environment {
     Environment { without, guarded: origin == Origin::Model, with }
 }
 
-fn masks(env: &RequestEnv) -> SecretMask {
+/// The keys, which no output may show.
+pub fn masks(env: &RequestEnv) -> SecretMask {
     SecretMask::new(env.settings.keys.variables().map(|(name, key)| (name, key.expose_secret())))
 }
 

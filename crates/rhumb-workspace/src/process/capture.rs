@@ -2,7 +2,7 @@
 //! new output for a live display. Known secrets are masked.
 
 use super::terminal::MAX_SEQUENCE_CHARS;
-use super::{OpenLogFile, TerminalDecoder};
+use super::{OpenLogFile, TerminalDecoder, Watch};
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
@@ -39,6 +39,8 @@ pub struct Output {
     pub text: String,
     /// Number of bytes that the command printed.
     pub bytes: u64,
+    /// Number of bytes that are missing from `text`.
+    pub omitted: u64,
     /// File with the whole output, or with its first [`MAX_KEPT_BYTES`].
     pub whole: Option<PathBuf>,
     /// Why the file could not be written.
@@ -49,6 +51,7 @@ pub(crate) struct Capture<'k> {
     plain: TerminalDecoder,
     masks: &'k SecretMask,
     mask: StreamMask<'k>,
+    which: Watch,
     keep: OpenLogFile<'k>,
     head: String,
     tail: String,
@@ -63,11 +66,12 @@ pub(crate) struct Capture<'k> {
 }
 
 impl<'k> Capture<'k> {
-    pub(crate) fn new(masks: &'k SecretMask, keep: OpenLogFile<'k>) -> Self {
+    pub(crate) fn new(masks: &'k SecretMask, which: Watch, keep: OpenLogFile<'k>) -> Self {
         Self {
             plain: TerminalDecoder::default(),
             masks,
             mask: StreamMask::new(masks),
+            which,
             keep,
             head: String::new(),
             tail: String::new(),
@@ -82,7 +86,7 @@ impl<'k> Capture<'k> {
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        if self.bytes > MAX_KEPT_BYTES {
+        if self.bytes > MAX_KEPT_BYTES && self.which == Watch::Recent {
             self.raw.extend_from_slice(bytes);
             if self.raw.len() > 2 * MAX_TAIL_BYTES {
                 let gone = self.raw.len() - MAX_TAIL_BYTES;
@@ -103,7 +107,8 @@ impl<'k> Capture<'k> {
             return;
         }
         self.live.text.push_str(text);
-        self.live.skipped += keep_end(&mut self.live.text, MAX_LIVE_BYTES);
+        let most = self.max_live_bytes();
+        self.live.skipped += keep_end(&mut self.live.text, most);
         if self.tail.is_empty() && self.head.len() + text.len() <= MAX_HEAD_BYTES {
             self.head.push_str(text);
             return;
@@ -113,6 +118,10 @@ impl<'k> Capture<'k> {
         if self.tail.len() > 2 * MAX_TAIL_BYTES {
             self.gone += keep_end(&mut self.tail, MAX_TAIL_BYTES) as u64;
         }
+    }
+
+    fn max_live_bytes(&self) -> usize {
+        if self.which == Watch::All { usize::MAX } else { MAX_LIVE_BYTES }
     }
 
     /// Writes to the file. A new file starts with the text in memory.
@@ -142,7 +151,7 @@ impl<'k> Capture<'k> {
         let mut live = std::mem::take(&mut self.live);
         if self.raw.is_empty() {
             live.open_line = self.mask.ahead(self.plain.open_line());
-            keep_end(&mut live.open_line, MAX_LIVE_BYTES);
+            keep_end(&mut live.open_line, self.max_live_bytes());
         } else {
             let end = self.raw.len().saturating_sub(MAX_LIVE_BYTES);
             live.text = self.late(self.raw.get(end..).unwrap_or_default());
@@ -185,7 +194,7 @@ impl<'k> Capture<'k> {
         }
         text.push_str(&self.tail);
         let not_kept = self.not_kept.filter(|why| !why.is_empty());
-        Output { text, bytes: self.bytes, whole: self.file.map(|(path, _)| path), not_kept }
+        Output { text, bytes: self.bytes, omitted: self.gone, whole: self.file.map(|(path, _)| path), not_kept }
     }
 }
 
@@ -331,7 +340,7 @@ mod tests {
         let path = folder.path().join("kept");
         let mut keep = || std::fs::File::create(&path).map(|file| Some((path.clone(), file)));
         let masks = SecretMask::new([("THE_KEY", KEY)]);
-        let mut capture = Capture::new(&masks, &mut keep);
+        let mut capture = Capture::new(&masks, Watch::Recent, &mut keep);
         let mut live = String::new();
         for piece in pieces {
             capture.push(piece);

@@ -27,7 +27,7 @@ pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
 pub use command::{CommandLine, Environment, matches_pattern, quoted};
 pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
-pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, run, run_attached};
+pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, Watch, run, run_watched};
 pub use terminal::TerminalDecoder;
 
 /// Why a command did not run, or its result is unknown.

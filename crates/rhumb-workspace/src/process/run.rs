@@ -6,7 +6,7 @@ use super::{CommandLine, Environment, LiveOutput, Output, ProcessError, SecretMa
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -101,6 +101,16 @@ pub struct CommandOutcome {
     pub left_running: bool,
 }
 
+/// What the watcher of a command gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Watch {
+    /// Recent output a few times a second: if there is more than a person can read, earlier output is skipped.
+    #[default]
+    Recent,
+    /// All output, as it arrives. The file with the whole output is not limited then.
+    All,
+}
+
 /// Runs a command until it ends or is stopped. `watch` is called with new output and the time since the start.
 ///
 /// # Errors
@@ -111,32 +121,27 @@ pub fn run(
     keep: OpenLogFile<'_>,
     watch: &mut dyn FnMut(LiveOutput, Duration),
 ) -> Result<CommandOutcome, ProcessError> {
-    let (child, pipe) = start(request)?;
-    finish(request, (child, chunks_of(pipe)), stop, keep, watch)
+    run_watched(request, stop, Watch::Recent, keep, watch)
 }
 
-/// Runs a command whose outputs are those of this process. The outcome has no output.
+/// As [`run`], with a choice of what `watch` gets.
 ///
 /// # Errors
-/// The command cannot be started or waited for.
-pub fn run_attached(request: &RunRequest<'_>, stop: &StopHandle) -> Result<CommandOutcome, ProcessError> {
-    let mut command = request.line.command()?;
-    let child = spawn(request, command.stdout(Stdio::inherit()).stderr(Stdio::inherit()))?;
-    finish(request, (child, chunks_of(io::empty())), stop, &mut || Ok(None), &mut |_, _| {})
-}
-
-fn finish(
+/// As [`run`].
+pub fn run_watched(
     request: &RunRequest<'_>,
-    (child, chunks): (Child, Receiver<Vec<u8>>),
     stop: &StopHandle,
+    which: Watch,
     keep: OpenLogFile<'_>,
     watch: &mut dyn FnMut(LiveOutput, Duration),
 ) -> Result<CommandOutcome, ProcessError> {
     let program = || request.line.program().to_owned();
+    let (child, pipe) = start(request)?;
     let mut running = Running {
         child,
-        chunks,
-        capture: Capture::new(request.masks, keep),
+        chunks: chunks_of(pipe),
+        capture: Capture::new(request.masks, which, keep),
+        which,
         started: Instant::now(),
         told: Instant::now(),
         open: true,
@@ -144,6 +149,9 @@ fn finish(
     let end = running.follow(request.time_limit, stop, watch);
     let (status, left_running) =
         running.conclude().map_err(|source| ProcessError::Wait { program: program(), source })?;
+    if which == Watch::All {
+        watch(running.capture.live(), running.started.elapsed());
+    }
     Ok(CommandOutcome {
         end: end.unwrap_or_else(|| end_of(status)),
         took: running.started.elapsed(),
@@ -157,20 +165,15 @@ fn start(request: &RunRequest<'_>) -> Result<(Child, io::PipeReader), ProcessErr
     let failed = |source| ProcessError::Start { program: request.line.program().to_owned(), source };
     let (reader, writer) = io::pipe().map_err(failed)?;
     let second = writer.try_clone().map_err(failed)?;
+    command.current_dir(request.folder).stdin(Stdio::null()).stdout(writer).stderr(second);
+    request.environment.apply(&mut command);
     // Dropping the command closes our copies of the pipe's write end.
-    let child = spawn(request, command.stdout(writer).stderr(second))?;
-    Ok((child, reader))
-}
-
-fn spawn(request: &RunRequest<'_>, command: &mut Command) -> Result<Child, ProcessError> {
-    command.current_dir(request.folder).stdin(Stdio::null());
-    request.environment.apply(command);
-    command.spawn().map_err(|source| {
+    let child = command.spawn().map_err(|error| {
         // The operating system reports a missing program and a missing folder with the same error.
-        let gone = source.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
-        let program = request.line.program().to_owned();
-        if gone { ProcessError::NoFolder(request.folder.to_owned()) } else { ProcessError::Start { program, source } }
-    })
+        let gone = error.kind() == io::ErrorKind::NotFound && !request.folder.is_dir();
+        if gone { ProcessError::NoFolder(request.folder.to_owned()) } else { failed(error) }
+    })?;
+    Ok((child, reader))
 }
 
 /// Reads the pipe on a thread. The thread ends with the pipe, or when the receiver is dropped.
@@ -200,6 +203,7 @@ struct Running<'k> {
     child: Child,
     chunks: Receiver<Vec<u8>>,
     capture: Capture<'k>,
+    which: Watch,
     started: Instant,
     /// Time of the last call of the watcher.
     told: Instant,
@@ -218,7 +222,7 @@ impl Running<'_> {
         loop {
             let got = self.take(POLL_INTERVAL);
             let since = self.told.elapsed();
-            if (got && since >= MIN_WATCH_INTERVAL) || since >= MAX_WATCH_INTERVAL {
+            if (got && (since >= MIN_WATCH_INTERVAL || self.which == Watch::All)) || since >= MAX_WATCH_INTERVAL {
                 self.told = Instant::now();
                 watch(self.capture.live(), self.started.elapsed());
             }

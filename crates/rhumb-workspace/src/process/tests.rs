@@ -199,3 +199,20 @@ fn a_missing_folder_is_distinguished_from_a_missing_program() {
         assert!(matches!(&error, ProcessError::NoFolder(folder) if *folder == gone), "{error}");
     }
 }
+
+#[test]
+fn all_output_is_watched_if_requested() {
+    let line = CommandLine::Shell("seq 1 100000; printf end".into());
+    let (environment, masks) = (Environment::default(), SecretMask::default());
+    let request =
+        RunRequest { line: &line, folder: Path::new("."), time_limit: None, environment: &environment, masks: &masks };
+    let (mut text, mut open_line) = (String::new(), String::new());
+    let mut watch = |live: LiveOutput, _| {
+        text.push_str(&live.text);
+        open_line = live.open_line;
+    };
+    let ended = run_watched(&request, &StopHandle::default(), Watch::All, &mut || Ok(None), &mut watch).unwrap();
+    assert_eq!((text.lines().count(), text.lines().last(), &*open_line), (100_000, Some("100000"), "end"));
+    let Output { text: kept, omitted, bytes, .. } = ended.output;
+    assert!(kept.contains(&format!("{omitted} bytes left out")) && omitted > 0 && omitted < bytes);
+}
