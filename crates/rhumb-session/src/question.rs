@@ -91,7 +91,7 @@ impl Subject {
             | Self::Files(
                 FileQuestion::Needed { .. } | FileQuestion::Requested(RequestedFiles { plan: Some(_), .. }),
             ) => 2,
-            Self::Process(ProcessSubject::Share(..)) => 3,
+            Self::Process(ProcessSubject::Share(..) | ProcessSubject::Changes(_)) => 3,
             Self::Files(_) => 4,
             Self::Index => 5,
         }
@@ -112,6 +112,7 @@ impl Subject {
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
             Self::Process(ProcessSubject::Fix(_)) => "send the failures?".into(),
+            Self::Process(ProcessSubject::Changes(_)) => "review what the command changed?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Share(shared, _)) => {
                 format!("share the output of {}?", shared.title.lines().next().unwrap_or_default())

@@ -48,6 +48,7 @@ pub(crate) fn run(stage: &OsStr, spec: Option<&OsStr>) -> Option<ExitCode> {
     if !is_init && stage != CHILD {
         return None;
     }
+    close_inherited();
     let Ok(spec) = read_spec(Path::new(spec.unwrap_or_default())) else { return Some(ExitCode::from(NOT_SET_UP)) };
     if is_init {
         return Some(ExitCode::from(init(&spec).unwrap_or(NOT_SET_UP)));
@@ -58,6 +59,19 @@ pub(crate) fn run(stage: &OsStr, spec: Option<&OsStr>) -> Option<ExitCode> {
         write_report(&report, &Status::NotSetUp(reason));
         NOT_SET_UP
     })))
+}
+
+/// Closes what this program was started with, except the standard streams: an open folder leads past the mounts.
+fn close_inherited() {
+    #[cfg(target_os = "linux")]
+    {
+        let number = |entry: fs::DirEntry| entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
+        let open: Vec<i32> = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten().filter_map(number).collect();
+        // That of the listing is closed already.
+        for number in open.into_iter().filter(|number| *number > 2) {
+            nix::unistd::close(number).ok();
+        }
+    }
 }
 
 /// The specification: a file, or the standard input of the second process, which does not see the file.

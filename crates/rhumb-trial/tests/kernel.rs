@@ -31,6 +31,7 @@ const TESTS: &[Test] = &[
     ("the_terminals_of_the_user_cannot_be_reached", terminals_are_private, true),
     ("the_network_is_as_wide_as_requested", network_is_limited, true),
     ("all_processes_end_with_the_command", all_processes_end, true),
+    ("inherited_descriptors_are_closed", inherited_descriptors_are_closed, true),
     ("a_fork_bomb_ends", a_fork_bomb_ends, true),
     ("a_killed_program_leaves_no_process_and_the_next_trial_cleans_up", a_kill_leaves_nothing, true),
     ("a_changed_file_makes_the_result_stale", a_changed_file_is_stale, true),
@@ -415,6 +416,24 @@ fn is_running(argument: &str) -> bool {
         .unwrap()
         .flatten()
         .any(|entry| fs::read(entry.path().join("cmdline")).is_ok_and(|line| line == wanted.as_bytes()))
+}
+
+fn inherited_descriptors_are_closed() {
+    let place = Place::new();
+    let before = place.state();
+    // The shell passes its descriptor 9, a folder of the repository, to the program.
+    let line = format!(
+        "exec 9<{}/src; {} --run-and-wait \"$0\"",
+        place.repo().display(),
+        std::env::current_exe().unwrap().display()
+    );
+    let run = format!(
+        "{}\n/nonexistent\necho x > /proc/self/fd/9/a.txt; ls /proc/self/fd/9/ && echo open",
+        place.repo().display()
+    );
+    let output = Command::new("sh").args(["-c", &line, &run]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("open"), "{output:?}");
+    assert_eq!(place.state(), before);
 }
 
 fn a_fork_bomb_ends() {

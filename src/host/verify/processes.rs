@@ -4,13 +4,14 @@ use super::{CheckContext, CommandEvent, check};
 use crate::host::{Host, RequestEnv, TrialSetup, caught, changes_of, isolation_notes, lock};
 use crate::store::{output_file, save_output};
 use rhumb_edit::review::{HunkId, minimal_failing_set};
+use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::models::Model;
 use rhumb_session::context::{Excerpt, excerpt, fence_for};
 use rhumb_session::{
     Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TrialRequest, VerifyRequest,
 };
 use rhumb_tokens::TokenCounter;
-use rhumb_trial::{RunOptions, Trial, TrialError};
+use rhumb_trial::{ChangedFile, RunOptions, Trial, TrialError};
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
@@ -204,7 +205,7 @@ impl Host {
             }
         }
         let Some(trial) = trial.as_mut() else { return JobOutcome::default() };
-        let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new() };
+        let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new(), changed: Vec::new() };
         let hunks = request.review.proposed_hunks();
         let outcome = if request.bisects { run.bisect(trial, &hunks) } else { run.once(trial, &hunks) };
         outcome.unwrap_or_else(|failure| JobOutcome { notes: [run.notes, vec![failure]].concat(), ..failed_outcome() })
@@ -258,6 +259,8 @@ struct TrialRun<'h> {
     line: String,
     stop: &'h StopHandle,
     notes: Vec<Failure>,
+    /// What the command of the last run changed.
+    changed: Vec<FileProposal>,
 }
 
 impl TrialRun<'_> {
@@ -292,6 +295,7 @@ impl TrialRun<'_> {
                 format!("{} changed while the trial ran, so its result may be wrong.", result.stale.join(", "));
             self.notes.push(Failure::new(message, "Run it again."));
         }
+        self.changed = result.changed.iter().filter_map(proposed_change).collect();
         Ok(result.outcome)
     }
 
@@ -312,7 +316,8 @@ impl TrialRun<'_> {
             ..shared
         });
         let stopped = ended.end == End::Stopped;
-        Ok(JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() })
+        let changed = std::mem::take(&mut self.changed);
+        Ok(JobOutcome { shared, failed: !ended.end.is_success(), stopped, changed, notes, ..JobOutcome::default() })
     }
 
     /// Searches for the smallest set of hunks with which the command fails.
@@ -345,6 +350,22 @@ impl TrialRun<'_> {
         let notes = std::mem::take(&mut self.notes);
         Ok(JobOutcome { culprits, stopped, notes, ..JobOutcome::default() })
     }
+}
+
+/// What a command changed in a file, as a change to review; `None` if the file is not text.
+fn proposed_change(file: &ChangedFile) -> Option<FileProposal> {
+    let text = |content: &Option<Arc<[u8]>>| -> Option<Option<Arc<str>>> {
+        let Some(bytes) = content else { return Some(None) };
+        let text = std::str::from_utf8(bytes).ok().filter(|text| !text.starts_with('\u{feff}'))?;
+        Some(Some(text.into()))
+    };
+    let (base, proposed) = (text(&file.before)?, text(&file.after)?);
+    let change = match (&base, &proposed) {
+        (None, _) => FileChange::Create,
+        (_, None) => FileChange::Delete,
+        _ => FileChange::Modify,
+    };
+    Some(FileProposal { path: file.path.clone(), change, base, proposed })
 }
 
 fn failed_outcome() -> JobOutcome {

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// The documents, by the name for the model.
-const DOCUMENTS: [(&str, &str); 13] = [
+const DOCUMENTS: [(&str, &str); 14] = [
     ("rhumb manual: README.md", include_str!("../../../../README.md")),
     ("rhumb manual: manual.md", include_str!("../../../../docs/manual.md")),
     ("rhumb manual: commands.md", include_str!("../../../../docs/commands.md")),
@@ -18,6 +18,7 @@ const DOCUMENTS: [(&str, &str); 13] = [
     ("rhumb manual: languages.md", include_str!("../../../../docs/languages.md")),
     ("rhumb manual: editing.md", include_str!("../../../../docs/editing.md")),
     ("rhumb manual: scripting.md", include_str!("../../../../docs/scripting.md")),
+    ("rhumb manual: trials.md", include_str!("../../../../docs/trials.md")),
     ("rhumb manual: performance.md", include_str!("../../../../docs/performance.md")),
     ("rhumb manual: guarantees.md", include_str!("../../../../docs/guarantees.md")),
 ];

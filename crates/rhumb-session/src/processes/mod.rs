@@ -5,6 +5,7 @@
 
 use crate::proposal::trial::RunningTrial;
 use crate::{Effect, Entry, Failure, Level, Session, TrialRequest};
+use rhumb_edit::FileProposal;
 use rhumb_edit::review::HunkId;
 use rhumb_text::count;
 use rhumb_workspace::process::{CommandLine, End, LiveOutput};
@@ -174,6 +175,8 @@ pub struct JobOutcome {
     pub files: Vec<String>,
     /// Of a search for the hunks that make a command fail: those hunks; empty if it fails without them as well.
     pub culprits: Option<Vec<HunkId>>,
+    /// Of a trial: the text files that the command itself changed.
+    pub changed: Vec<FileProposal>,
     /// Warnings for the user.
     pub notes: Vec<Failure>,
 }
@@ -431,7 +434,10 @@ impl Session {
         match job.purpose {
             Purpose::Git => {}
             Purpose::Run(recheck) => self.offer_output(outcome, Some(recheck)),
-            Purpose::Suggested => self.offer_output(outcome, None),
+            Purpose::Suggested => {
+                self.offer_changes(&job.line, outcome.changed.clone());
+                self.offer_output(outcome, None);
+            }
             Purpose::Check(recheck) => self.check_done(outcome, recheck),
             Purpose::Verify(verification) => return self.verification_done(verification, outcome),
             Purpose::Trial(trial) => {

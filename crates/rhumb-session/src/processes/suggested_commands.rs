@@ -39,11 +39,8 @@ impl Session {
             let unwritten = if edits { " (its edits are not written yet)" } else { "" };
             let title = format!("The model suggests a command{unwritten}. Run it? {shown}");
             let text = line.clone();
-            let choices = vec![
-                Choice::new('y', "run it"),
-                Choice::new(RUN_IN_TRIAL, "run it in a trial, where it changes nothing"),
-                Choice::new('n', "no"),
-            ];
+            let choices =
+                vec![Choice::new('y', "run it"), Choice::new(RUN_IN_TRIAL, "in a trial"), Choice::new('n', "no")];
             let subject = Subject::Process(ProcessSubject::Run(line));
             self.question(Question { subject, title, text, choices });
         }

@@ -8,6 +8,7 @@ use crate::{
     CheckMode, Choice, Connection, Effect, Entry, JobOutcome, Level, PendingWrite, Question, RepeatedCheck,
     RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
 };
+use rhumb_edit::FileProposal;
 use rhumb_text::count;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub enum ProcessSubject {
     Fix(Findings),
     /// Run this command, which the model suggests?
     Run(String),
+    /// Review the files that a command changed in a trial?
+    Changes(Vec<FileProposal>),
 }
 
 impl Session {
@@ -327,6 +330,7 @@ impl Session {
                 self.share(findings.found)
             }
             (ProcessSubject::Fix(findings), 'y') => self.send_for_fix(findings),
+            (ProcessSubject::Changes(files), 'y') => self.review_changes(files),
             (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
             (ProcessSubject::Run(line), RUN_IN_TRIAL) => self.try_suggested(line),
             _ => Vec::new(),

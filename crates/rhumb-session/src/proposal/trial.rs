@@ -2,8 +2,12 @@
 
 use super::write::pending_writes;
 use crate::processes::{Purpose, RunEffect};
-use crate::{CheckMode, Choice, Effect, JobOutcome, Level, PendingWrite, Question, RepeatedCheck, Session, Subject};
+use crate::{
+    CheckMode, Choice, Effect, JobOutcome, Level, PendingWrite, ProcessSubject, Question, RepeatedCheck, Session,
+    Subject, name_some,
+};
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
+use rhumb_edit::{FileChange, FileProposal, Proposal};
 use rhumb_text::count;
 use std::cell::Cell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -332,6 +336,7 @@ impl Session {
         let (is_test, summary) = (given.is_none(), test_summary(said));
         let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
+        self.offer_changes(&result.line, outcome.changed.clone());
         self.proposals.trials.last = Some(result);
         let recheck = RepeatedCheck { test: given.is_none(), line: given, lint: false };
         if passed {
@@ -340,6 +345,35 @@ impl Session {
         }
         let may_send = is_automatic && turns == self.turns.count() && self.may_send_findings();
         self.fix_trial(outcome, recheck, may_send)
+    }
+
+    /// Offers to review what a command changed in a trial, such as a formatter or a code generator.
+    pub(crate) fn offer_changes(&mut self, line: &str, files: Vec<FileProposal>) {
+        self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Changes(_))));
+        if files.is_empty() {
+            return;
+        }
+        let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+        let line = line.lines().next().unwrap_or_default();
+        let title = format!("`{line}` changed {} in the trial. Review that as hunks?", name_some(&paths));
+        let choices = vec![Choice::new('y', "review it"), Choice::new('n', "no")];
+        let subject = Subject::Process(ProcessSubject::Changes(files));
+        self.question(Question { subject, title, text: String::new(), choices });
+    }
+
+    /// Puts what a command changed in a trial under review, together with the hunks that the trial applied.
+    pub(crate) fn review_changes(&mut self, mut files: Vec<FileProposal>) -> Vec<Effect> {
+        for file in &mut files {
+            // The command started from the text with the hunks. A write starts from the file.
+            if let Some(known) = self.proposals.review.files.iter().find(|known| known.path == file.path) {
+                file.base.clone_from(&known.base);
+                if known.change == FileChange::Create {
+                    file.change = FileChange::Create;
+                }
+            }
+        }
+        let request = self.proposals.request().to_owned();
+        self.proposed(request, Proposal { files, ..Proposal::default() })
     }
 
     /// Handles the end of a search for the hunks that make a command fail.
@@ -414,7 +448,6 @@ fn test_summary(output: &str) -> String {
 mod tests {
     use super::*;
     use crate::{Connection, Response, RunResponse, SharedText};
-    use rhumb_edit::{FileChange, FileProposal, Proposal};
 
     const BASE: &str = "a\nb\nc\nd\ne\n";
 
@@ -605,6 +638,37 @@ mod tests {
         assert_eq!(session.culprits(), [hunk(1)]);
         session.proposals.review.edit(hunk(1), "D\n");
         assert!(session.culprits().is_empty());
+    }
+
+    #[test]
+    fn what_a_command_changed_can_be_reviewed_with_the_hunks() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, Some("fmt".into())));
+        session.handle(Response::Ran(RunResponse::Started { job, run: job, line: "fmt".into() }));
+        let changed = |path: &str, change, base: Option<&str>, proposed: &str| FileProposal {
+            path: path.into(),
+            change,
+            base: base.map(Into::into),
+            proposed: Some(proposed.into()),
+        };
+        let files = vec![
+            changed("a.txt", FileChange::Modify, Some("A\nb\nc\nd\ne\n"), "A\nb\nc\nd\nE\n"),
+            changed("new.txt", FileChange::Create, None, "new\n"),
+        ];
+        let outcome = JobOutcome { changed: files, ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }));
+        assert_eq!(
+            session.questions.first().unwrap().title,
+            "`fmt` changed a.txt, new.txt in the trial. Review that as hunks?"
+        );
+        session.answer('y');
+        let review = &session.proposals.review;
+        assert_eq!((review.files.len(), review.files[0].hunks.len()), (2, 2));
+        assert_eq!(review.files[0].base.as_deref(), Some(BASE));
+        assert_eq!(review.decision(hunk(0)), Decision::Accepted, "the hunk of the model keeps its decision");
+        assert_eq!(review.decision(hunk(1)), Decision::Pending);
     }
 
     #[test]
