@@ -126,3 +126,27 @@ fn a_model_that_helps_is_asked_first_and_its_failures_cost_nothing_but_help() {
     assert_eq!((code, refused.requests().len()), (0, 2), "{err}");
     assert!(err.contains("did not help with the search"), "{err}");
 }
+
+#[test]
+fn the_order_of_the_model_decides_which_functions_come_first() {
+    let repo = harbour_repo();
+    let ask = |order: &str| {
+        let server = ModelServer::start(vec![Step::reply(order), Step::reply("Yes.\n")]);
+        let mut command = rhumb(&repo.path(), &["ask", "--json", "-m", QUESTION]);
+        command.args(["--base-url", &server.base_url(), "--model", MODEL]).env("RHUMB_CODEBASE_RERANK", "true");
+        let (code, out, err) = run(command);
+        assert_eq!((code, server.requests().len()), (0, 2), "{err}");
+        let events: Vec<Value> = out.lines().map(json).collect();
+        let passages = events.iter().find(|event| event["event"] == "passages").unwrap()["passages"].clone();
+        let line = |passage: &Value| format!("{}:{}", passage["path"].as_str().unwrap(), passage["line"]);
+        let order: Vec<String> = passages.as_array().unwrap().iter().map(line).collect();
+        (said(&server, 0), order)
+    };
+    let (list, usual) = ask("in any order");
+    // An oracle that knows that the method in the other file matters most.
+    let oracle = list.lines().find(|line| line.contains("charts/compass.py") && line.contains("bearing")).unwrap();
+    assert!(list.contains("def bearing(self, name)") && list.contains("words of the message"), "{list}");
+    assert!(!usual[0].starts_with("charts/compass.py"), "{usual:?}");
+    let (_, asked) = ask(oracle.split('.').next().unwrap());
+    assert!(asked[0].starts_with("charts/compass.py"), "{asked:?}");
+}

@@ -49,7 +49,7 @@ use std::time::Duration;
 
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{
-    self, CommandLine, CommandOutcome, Environment, LiveOutput, OpenLogFile, ProcessError, RunRequest, SecretMask,
+    self, CommandLine, CommandOutcome, End, Environment, LiveOutput, OpenLogFile, ProcessError, RunRequest, SecretMask,
     StopHandle, Watch,
 };
 
@@ -203,7 +203,10 @@ impl Trial {
     pub fn new(root: &Root, folder: &Path) -> Result<Self, TrialError> {
         let scratch = Scratch::create(folder)?;
         let root = root.clone();
-        Ok(Self { root, scratch, hidden: Vec::new(), cannot_mount: None, max_copy_bytes: copy::MAX_COPY_BYTES })
+        // An overlay must not contain its own layers.
+        let is_inside = std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(root.path()));
+        let cannot_mount = is_inside.then(|| "the folder of the trial is inside of the repository".to_owned());
+        Ok(Self { root, scratch, hidden: Vec::new(), cannot_mount, max_copy_bytes: copy::MAX_COPY_BYTES })
     }
 
     /// Hides these folders and files from commands, in addition to the usual credentials.
@@ -265,7 +268,7 @@ impl Trial {
             let (outcome, status) = self.start(&checkout, changes, options, stop, &mut *log, watch)?;
             match status {
                 Status::Ran(isolation) => return Ok(self.result(outcome, isolation, changes)),
-                Status::NotSetUp(_) if stop.is_stopped() => {
+                Status::NotSetUp(_) if stop.is_stopped() || outcome.end == End::TimeLimit => {
                     return Ok(self.result(outcome, Isolation::mounted(options.network), changes));
                 }
                 Status::NotSetUp(reason) => self.cannot_mount = Some(reason),

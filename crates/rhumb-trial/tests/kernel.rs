@@ -40,6 +40,7 @@ const TESTS: &[Test] = &[
     ("limits_and_exit_codes_are_reported", exit_codes_are_reported, true),
     ("a_change_cannot_leave_the_checkout", a_change_cannot_leave, true),
     ("a_copy_protects_the_repository", a_copy_protects, false),
+    ("a_trial_inside_of_the_repository_is_copied", a_trial_inside_of_the_repository_is_copied, false),
     ("a_large_repository_is_not_copied", a_large_repository_is_not_copied, false),
     ("the_start_does_not_depend_on_the_number_of_files", start_is_independent_of_size, true),
 ];
@@ -580,6 +581,15 @@ fn a_copy_protects() {
         assert_eq!(run_with(&mut trial, &[], &slow).outcome.end, End::TimeLimit);
         assert!(!is_running(&mark), "also after the time limit: {line}");
     }
+}
+
+fn a_trial_inside_of_the_repository_is_copied() {
+    let place = Place::new();
+    let mut trial = Trial::new(&place.root(), &place.repo().join("build/trials")).unwrap();
+    let result = run(&mut trial, &[], "cat src/a.txt; rm -rf src");
+    assert_eq!(said(&result), "one, changed");
+    assert_eq!(result.isolation.files, FileIsolation::Copy);
+    assert!(place.repo().join("src/a.txt").exists());
 }
 
 fn a_large_repository_is_not_copied() {

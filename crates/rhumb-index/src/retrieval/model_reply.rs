@@ -130,7 +130,8 @@ pub fn rerank_list(hits: &[Hit]) -> String {
     let mut text = String::new();
     for (number, hit) in (1..).zip(&candidates).filter(|_| candidates.len() > 1) {
         let name: Vec<&str> = [&hit.container, &hit.symbol].into_iter().filter_map(Option::as_deref).collect();
-        let _ = writeln!(text, "{number}. {}:{}-{} {}", hit.path, hit.line, hit.end_line, name.join("."));
+        let head = format!("{number}. {}:{}-{} {}", hit.path, hit.line, hit.end_line, name.join("."));
+        let _ = writeln!(text, "{}", head.trim_end());
         let signature: String = hit.signature.chars().take(MAX_SIGNATURE_CHARS).collect();
         for line in [signature, hit.evidence.join("; ")].iter().filter(|line| !line.is_empty()) {
             let _ = writeln!(text, "   {line}");
@@ -322,7 +323,7 @@ mod tests {
             definition: None,
             line,
             end_line: line,
-            symbol: None,
+            symbol: Some(format!("of_{path}")),
             kind: None,
             container: None,
             signature: format!("def of_{path}()"),

@@ -336,7 +336,11 @@ impl Session {
         let (is_test, summary) = (given.is_none(), test_summary(said));
         let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
-        self.offer_changes(&result.line, outcome.changed.clone());
+        // Tests leave files behind that nobody wants to review.
+        let is_leftover = |file: &FileProposal| result.is_test && file.change == FileChange::Create;
+        if !outcome.changed.iter().all(is_leftover) {
+            self.offer_changes(&result.line, outcome.changed.clone());
+        }
         self.proposals.trials.last = Some(result);
         let recheck = RepeatedCheck { test: given.is_none(), line: given, lint: false };
         if passed {
