@@ -5,7 +5,6 @@
 //! is computed once per content and stored; statistics of the repository are computed at query time.
 
 mod message;
-mod phrases;
 mod query;
 mod relevance;
 mod terms;

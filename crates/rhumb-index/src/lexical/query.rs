@@ -1,8 +1,7 @@
 //! The words of a request, by the part of the message that has them.
 
 use super::message::Message;
-use super::phrases::{Phrase, PhraseReader};
-use super::words::{Term, TermCache, each_term, each_word, is_stop_word, term_of};
+use super::words::{Term, each_term, each_word, is_stop_word, term_of};
 
 /// Number of parts of a message: title, prose, code, error text.
 pub const PARTS: usize = 4;
@@ -11,10 +10,6 @@ pub const PARTS: usize = 4;
 const MAX_WORD_COUNT: f64 = 2.0;
 /// Maximum number of terms of a message that are looked up, so that a pasted log costs little.
 const MAX_QUERY_TERMS: usize = 512;
-/// Maximum number of phrases of a message that are looked up.
-const MAX_QUERY_PHRASES: usize = 1_024;
-/// Weights of the words of title, prose, code and error text.
-pub(crate) const PART_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.6, 0.8];
 /// Weights of the parts where a message is compared with a single line, such as the subject of a commit; the words of code count once.
 const SUBJECT_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.5, 0.0];
 
@@ -25,8 +20,6 @@ pub struct Query {
     pub(crate) terms: Vec<QueryTerm>,
     /// The stemmed words of title and prose in lower case, without duplicates, with the index of their term.
     pub(crate) words: Vec<(Box<str>, u16)>,
-    /// The phrases with their weights, sorted and without duplicates.
-    pub(crate) phrases: Vec<(Phrase, f64)>,
 }
 
 /// A term with its counts.
@@ -89,7 +82,7 @@ impl Query {
             let at = terms.binary_search_by_key(&term_of(&word), |entry| entry.term).ok()?;
             Some((word, u16::try_from(at).ok()?))
         };
-        Self { words: words.into_iter().filter_map(with_term).collect(), terms, phrases: phrases(message) }
+        Self { words: words.into_iter().filter_map(with_term).collect(), terms }
     }
 
     /// The terms in order, without duplicates, with their weights for the comparison with a single line.
@@ -104,19 +97,6 @@ impl Query {
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
-}
-
-/// The phrases of a message, each with the highest weight of the parts that contain it.
-fn phrases(message: &Message) -> Vec<(Phrase, f64)> {
-    let mut phrases: Vec<(Phrase, f64)> = Vec::new();
-    let parts = [&message.title, &message.prose, &message.code, &message.error];
-    for (text, weight) in parts.into_iter().zip(PART_WEIGHTS) {
-        TermCache::with(|cache| PhraseReader::default().read(text, cache, |phrase| phrases.push((phrase, weight))));
-    }
-    phrases.truncate(MAX_QUERY_PHRASES);
-    phrases.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-    phrases.dedup_by_key(|phrase| phrase.0);
-    phrases
 }
 
 /// Whether a word is common in reports of any subject. Sorted for binary search.

@@ -5,14 +5,15 @@
 
 use rayon::prelude::*;
 
-use super::phrases::of_posting;
-use super::query::{PART_WEIGHTS, PARTS, Query};
+use super::query::{PARTS, Query};
 use super::terms::{FieldCounts, PackedTerms};
 use super::words::{each_term, each_word};
 
 /// BM25: saturation of the term frequency, and the influence of the text length.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
+/// Weights of the words of title, prose, code and error text.
+const PART_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.6, 0.8];
 /// Number of definitions of a file whose scores are added.
 const TOP_UNITS: usize = 3;
 /// Weight of the identifiers of the message in the score of a definition.
@@ -60,8 +61,6 @@ pub struct FileRelevance {
     pub coverage: f64,
     /// Sum of the rarities of the identifiers that occur, by their weights.
     pub identifiers: f64,
-    /// Sum of the rarities of the phrases that occur, by their weights.
-    pub phrases: f64,
     /// Words in the path.
     pub path: PathRelevance,
     /// Definitions with a score, by index in the file.
@@ -98,8 +97,6 @@ pub struct UnitRelevance {
     pub coverage: f32,
     /// Sum of the rarities of the identifiers that occur, by their weights.
     pub identifiers: f32,
-    /// Sum of the rarities of the phrases that occur, by their weights.
-    pub phrases: f32,
 }
 
 impl UnitRelevance {
@@ -189,8 +186,6 @@ struct Hits {
     passages: Vec<(u16, u16, u16)>,
     /// Sorted by unit and term, without duplicates.
     units: Vec<UnitHit>,
-    /// Unit (as in [`UnitHit`]) and phrase (index in the query). Sorted, without duplicates.
-    phrases: Vec<(u32, u16)>,
     /// Terms in the path, and whether they are in the file name.
     path: Vec<(u16, bool)>,
     /// Number of words in the file name.
@@ -234,38 +229,13 @@ impl Hits {
             same
         });
         let (path, name_words) = path_hits(query, file.path);
-        Self {
-            passages,
-            units,
-            phrases: phrase_hits(query, file),
-            path,
-            name_words,
-            prefix: prefix_hits(query, file.path),
-        }
+        Self { passages, units, path, name_words, prefix: prefix_hits(query, file.path) }
     }
 
     /// The query's terms in the content, without duplicates.
     fn terms(&self) -> impl Iterator<Item = u16> + '_ {
         self.passages.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
     }
-}
-
-/// The phrases of the query in a file. Both lists are sorted.
-fn phrase_hits(query: &Query, file: &FileText<'_>) -> Vec<(u32, u16)> {
-    let mut wanted = (0u16..).zip(&query.phrases).peekable();
-    let mut hits = Vec::new();
-    for &word in file.terms.phrases() {
-        let (phrase, passage) = of_posting(word);
-        while wanted.next_if(|(_, (wanted, _))| *wanted < phrase).is_some() {}
-        let Some(&(index, &(next, _))) = wanted.peek() else { break };
-        if next == phrase {
-            let (unit, outer) = file.units_of(passage);
-            hits.extend([Some(unit), outer].into_iter().flatten().map(|unit| (unit, index)));
-        }
-    }
-    hits.sort_unstable();
-    hits.dedup();
-    hits
 }
 
 /// Whether a stem is that of a file that represents its folder.
@@ -320,8 +290,6 @@ struct Statistics<'q> {
     /// By query term: inverse document frequency among passages, definitions, files and paths.
     passage_rarity: Vec<f64>,
     unit_rarity: Vec<f64>,
-    /// By phrase: inverse document frequency among definitions, times its weight.
-    phrase_values: Vec<f64>,
     file_rarity: Vec<f64>,
     path_rarity: Vec<f64>,
     /// Sum of the inverse document frequencies of the query's words among files.
@@ -337,13 +305,11 @@ impl<'q> Statistics<'q> {
         let count = query.terms.len();
         let [mut passages_with, mut units_with, mut files_with, mut paths_with] =
             [0; 4].map(|_: i32| vec![0usize; count]);
-        let mut phrases_with = vec![0usize; query.phrases.len()];
         for hits in hits {
             hits.passages.iter().for_each(|hit| passages_with[hit.0 as usize] += 1);
             hits.units.iter().for_each(|hit| units_with[hit.term as usize] += 1);
             hits.terms().for_each(|term| files_with[term as usize] += 1);
             hits.path.iter().for_each(|hit| paths_with[hit.0 as usize] += 1);
-            hits.phrases.iter().for_each(|hit| phrases_with[hit.1 as usize] += 1);
         }
         let passages: usize = files.iter().map(|file| file.terms.passages()).sum();
         let units: usize = files.par_iter().map(|file| unit_count(&file.terms)).sum();
@@ -351,17 +317,11 @@ impl<'q> Statistics<'q> {
         let length: f64 = files.iter().map(|file| f64::from(file.terms.length())).sum();
         let rarities =
             |with: &[usize], all: usize| -> Vec<f64> { with.iter().map(|&with| rarity(with, all)).collect() };
-        let phrase_rarities = rarities(&phrases_with, units);
         let mut statistics = Self {
             query,
             word_rarity: 0.0,
             passage_rarity: rarities(&passages_with, passages),
             unit_rarity: rarities(&units_with, units),
-            phrase_values: phrase_rarities
-                .iter()
-                .zip(&query.phrases)
-                .map(|(rarity, phrase)| rarity * phrase.1)
-                .collect(),
             file_rarity: rarities(&files_with, texts),
             path_rarity: rarities(&paths_with, files.len()),
             passage_length: (length / passages.max(1) as f64).max(1.0),
@@ -419,16 +379,12 @@ impl<'q> Statistics<'q> {
                 coverage += if entry.counts[0] > 0.0 { rarity } else { 0.0 };
                 identifiers += entry.identifier * rarity;
             }
-            // A phrase consists of words of the query, so that its unit has a hit of a term.
-            let from = hits.phrases.partition_point(|phrase| phrase.0 < unit);
-            let phrases = hits.phrases[from..].iter().take_while(|phrase| phrase.0 == unit);
             UnitRelevance {
                 definition: unit.checked_sub(1),
                 parts: parts.map(|part| part as f32),
                 fields: fields.map(|field| field as f32),
                 coverage: coverage as f32,
                 identifiers: identifiers as f32,
-                phrases: phrases.map(|phrase| self.phrase_values[phrase.1 as usize]).sum::<f64>() as f32,
             }
         };
         hits.units.chunk_by(|a, b| a.unit == b.unit).map(of_unit).collect()
@@ -436,10 +392,6 @@ impl<'q> Statistics<'q> {
 
     /// Scores the file as one text.
     fn whole(&self, hits: &Hits, terms: &PackedTerms<'_>, relevance: &mut FileRelevance) {
-        let mut phrases: Vec<u16> = hits.phrases.iter().map(|hit| hit.1).collect();
-        phrases.sort_unstable();
-        phrases.dedup();
-        relevance.phrases = phrases.into_iter().map(|phrase| self.phrase_values[phrase as usize]).sum();
         let length = f64::from(terms.length()) / self.file_length;
         let count = self.query.terms.len();
         let mut sums = vec![[0u32; FIELDS]; count];

@@ -2,7 +2,6 @@
 
 use rhumb_syntax::{Definition, FileTags, SymbolKind};
 
-use super::phrases::{PhraseReader, posting, strings};
 use super::words::{Term, TermCache};
 
 /// Maximum size of a text that is indexed, in bytes; the rest is ignored. Hand-written code is far smaller.
@@ -40,8 +39,6 @@ pub struct FileTerms {
     ends: Box<[u32]>,
     /// Sorted by term and passage.
     postings: Box<[Posting]>,
-    /// The phrases of documentation and strings by passage, sorted.
-    phrases: Box<[u32]>,
     length: u32,
 }
 
@@ -152,7 +149,6 @@ impl Occurrence {
 struct Counted {
     passages: Vec<Passage>,
     occurrences: Vec<Occurrence>,
-    phrases: Vec<u32>,
     /// The first passage of each definition, if it has one.
     first: Vec<Option<u16>>,
     length: u32,
@@ -170,7 +166,6 @@ impl Counted {
         // The open passage of each definition; the last slot is for lines outside of all definitions.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
         let mut docstring = Docstring::default();
-        let (mut reader, mut reads) = (PhraseReader::default(), None);
         for ((line, text), owner) in lines {
             let field = if docstring.holds(text) || is_comment_line(text) { Field::Doc } else { Field::Code };
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
@@ -182,11 +177,6 @@ impl Counted {
             if let Some((passage, lines)) = &mut filling[slot] {
                 *lines += 1;
                 self.add_line(text, line, *passage, field, cache);
-                // A sentence goes on in the next line of a comment, but not in another string.
-                if reads.replace((*passage, field)) != Some((*passage, field)) {
-                    reader.restart();
-                }
-                self.add_phrases(text, *passage, field, &mut reader, cache);
             }
         }
     }
@@ -210,24 +200,6 @@ impl Counted {
         self.length = self.length.saturating_add(added);
     }
 
-    fn add_phrases(
-        &mut self,
-        text: &str,
-        passage: u16,
-        field: Field,
-        reader: &mut PhraseReader,
-        cache: &mut TermCache,
-    ) {
-        let mut add = |phrase| self.phrases.extend(posting(phrase, passage));
-        if field == Field::Doc {
-            return reader.read(text, cache, add);
-        }
-        for string in strings(text) {
-            reader.restart();
-            reader.read(string, cache, &mut add);
-        }
-    }
-
     /// Adds the names of definitions to their first passages, in addition to the lines that contain them.
     fn count_names(&mut self, tags: &FileTags, cache: &mut TermCache) {
         for (definition, first) in tags.definitions.iter().zip(&self.first) {
@@ -240,8 +212,6 @@ impl Counted {
 
     fn finish(mut self) -> FileTerms {
         self.occurrences.sort_unstable();
-        self.phrases.sort_unstable();
-        self.phrases.dedup();
         let (mut terms, mut ends, mut postings) = (Vec::new(), Vec::new(), Vec::new());
         for same in self.occurrences.chunk_by(|a, b| a.term() == b.term()) {
             terms.push(same[0].term());
@@ -257,13 +227,12 @@ impl Counted {
             terms: terms.into(),
             ends: ends.into(),
             postings: postings.into(),
-            phrases: self.phrases.into(),
             length: self.length,
         }
     }
 }
 
-const COUNTS: usize = 5;
+const COUNTS: usize = 4;
 const PASSAGE_WORDS: usize = 4;
 const NONE: u32 = u32::MAX;
 
@@ -274,7 +243,6 @@ pub struct PackedTerms<'w> {
     terms: &'w [Term],
     ends: &'w [u32],
     postings: &'w [u32],
-    phrases: &'w [u32],
     length: u32,
 }
 
@@ -283,8 +251,7 @@ impl FileTerms {
     pub fn pack(&self, words: &mut Vec<u32>) {
         let (terms, ends, postings) = self.lists();
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        words.extend([self.passages.len(), terms.len(), postings.len(), self.phrases.len()].map(count));
-        words.push(self.length());
+        words.extend([count(self.passages().len()), count(terms.len()), count(postings.len()), self.length()]);
         words.extend(
             self.passages().iter().flat_map(|passage| {
                 [passage.definition.unwrap_or(NONE), passage.line, passage.end_line, passage.length]
@@ -293,7 +260,6 @@ impl FileTerms {
         words.extend_from_slice(terms);
         words.extend_from_slice(ends);
         words.extend(postings.iter().map(|posting| u32::from(posting.passage) << 16 | u32::from(posting.counts.0)));
-        words.extend_from_slice(&self.phrases);
     }
 }
 
@@ -304,17 +270,15 @@ impl<'w> PackedTerms<'w> {
     }
 
     fn read(words: &'w [u32]) -> Option<Self> {
-        let ([passages, terms, postings, phrases, length], rest) = words.split_first_chunk::<COUNTS>()?;
+        let ([passages, terms, postings, length], rest) = words.split_first_chunk::<COUNTS>()?;
         let (passages, rest) = rest.split_at_checked((*passages as usize).checked_mul(PASSAGE_WORDS)?)?;
         let (terms_list, rest) = rest.split_at_checked(*terms as usize)?;
         let (ends, rest) = rest.split_at_checked(*terms as usize)?;
-        let (postings, rest) = rest.split_at_checked(*postings as usize)?;
-        (rest.len() == *phrases as usize).then_some(Self {
+        (rest.len() == *postings as usize).then_some(Self {
             passages: passages.as_chunks().0,
             terms: terms_list,
             ends,
-            postings,
-            phrases: rest,
+            postings: rest,
             length: *length,
         })
     }
@@ -333,11 +297,6 @@ impl<'w> PackedTerms<'w> {
     /// Number of terms in the file, with repetitions.
     pub fn length(&self) -> u32 {
         self.length
-    }
-
-    /// The postings of the phrases, sorted.
-    pub(crate) fn phrases(&self) -> &'w [u32] {
-        self.phrases
     }
 
     /// The position of a term in the list at or after `from`; `Err` with the insertion position if it is absent.

@@ -155,7 +155,7 @@ pub fn is_stop_word(lower: &str) -> bool {
 
 /// Sorted for binary search.
 #[rustfmt::skip]
-pub(crate) const STOP_WORDS: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     "a", "about", "add", "added", "adds", "after", "all", "allow", "also", "an", "and", "any", "are", "as", "at", "be", "because",
     "been", "before", "being", "bug", "but", "by", "can", "change", "changed", "changes", "code", "correct", "correctly", "could",
     "did", "do", "does", "doesn", "doing", "don", "each", "ensure", "fix", "fixed", "fixes", "for", "from", "get", "had", "has",
@@ -214,8 +214,7 @@ impl TermCache {
         }
     }
 
-    /// Calls `each` with the terms of one identifier: its words, and the whole if there are several.
-    pub(crate) fn each_term_of(&mut self, identifier: &str, each: &mut impl FnMut(Term)) {
+    fn each_term_of(&mut self, identifier: &str, each: &mut impl FnMut(Term)) {
         let hash = xxh3_64(identifier.as_bytes());
         let Some(slot) = self.slots.get_mut(hash as usize % SLOTS) else {
             return each_term_of(identifier, &mut self.scratch, each);

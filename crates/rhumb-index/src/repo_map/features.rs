@@ -57,7 +57,6 @@ macro_rules! features {
 
 const WORDS: &str = "words of the message in its text";
 const PATH_WORDS: &str = "words of the message in its path";
-const PHRASES: &str = "phrases of the message in its documentation and strings";
 const IDENTIFIERS: &str = "identifiers of the message in its text";
 const NAMED: &str = "named in the message";
 const TYPES: &str = "types that the message names, and their relatives";
@@ -74,7 +73,7 @@ const REFERENCES: &str = "references to it";
 const FROM_CHAT: &str = "references from the chat";
 
 /// The labels of the features that each signal of [`SIGNALS`](super::weights::SIGNALS) removes.
-pub(crate) const OF_REQUEST: [&str; 8] = [WORDS, PHRASES, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
+pub(crate) const OF_REQUEST: [&str; 7] = [WORDS, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
 pub(crate) const OF_HISTORY: [&str; 3] = [COMMITS, WITH_LEADERS, WITH_CHAT];
 pub(crate) const OF_GRAPH: [&str; 4] = [REFERENCES, NEAR_LEADERS, NEAR_CHAT, FROM_CHAT];
 pub(crate) const OF_PATHS: [&str; 1] = [PATH_WORDS];
@@ -97,7 +96,6 @@ features! {
         CodeField: "code_field", WORDS;
         TitleCoverage: "title_coverage", WORDS;
         Identifiers: "identifiers", IDENTIFIERS;
-        Phrases: "phrases", PHRASES;
         PathTitle: "path_title", PATH_WORDS;
         PathName: "path_name", PATH_WORDS;
         PathFolders: "path_folders", PATH_WORDS;
@@ -144,7 +142,6 @@ features! {
         TitleName: "title_name", "words of the title in its name";
         TitleCoverage: "title_coverage", WORDS;
         Identifiers: "identifiers", IDENTIFIERS;
-        Phrases: "phrases", PHRASES;
         NamedIdentifier: "named_identifier", NAMED;
         NamedWord: "named_word", NAMED;
         NamedMember: "named_member", NAMED;
@@ -225,7 +222,7 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
     let share = |of: &dyn Fn(&FileRelevance) -> f64| shares(relevance.iter().map(of).collect(), &peripheral);
     {
         use FileFeature::*;
-        let texts: [(FileFeature, Score); 18] = [
+        let texts: [(FileFeature, Score); 17] = [
             (TitleWords, |file| file.parts[0]),
             (ProseWords, |file| file.parts[1]),
             (CodeWords, |file| file.parts[2]),
@@ -238,7 +235,6 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
             (CodeField, |file| file.fields[2]),
             (TitleCoverage, |file| file.coverage),
             (Identifiers, |file| file.identifiers),
-            (Phrases, |file| file.phrases),
             (PathTitle, |file| file.path.title),
             (PathName, |file| file.path.name),
             (PathFolders, |file| file.path.folders),
@@ -392,7 +388,6 @@ impl<'r> SymbolFeatures<'r> {
                 raise(&mut highest.fields, &unit.fields);
                 highest.coverage = highest.coverage.max(unit.coverage);
                 highest.identifiers = highest.identifiers.max(unit.identifiers);
-                highest.phrases = highest.phrases.max(unit.phrases);
                 highest_total = highest_total.max(unit.total());
             }
         }
@@ -481,7 +476,6 @@ impl<'r> SymbolFeatures<'r> {
             set(TitleName, self.title_share(name));
             set(TitleCoverage, share(unit.coverage, self.highest.coverage));
             set(Identifiers, share(unit.identifiers, self.highest.identifiers));
-            set(Phrases, share(unit.phrases, self.highest.phrases));
             set(NamedIdentifier, named.identifier.min(MAX_WORDS));
             set(NamedWord, named.word.min(MAX_TYPE));
             set(NamedMember, said * type_named.min(1.0));

@@ -12,7 +12,7 @@ use crate::lexical::PackedTerms;
 use rhumb_syntax::SymbolKind;
 
 /// The version of the layout. Stored segments of another version are discarded.
-pub(crate) const LAYOUT: u32 = 3;
+pub(crate) const LAYOUT: u32 = 2;
 /// Words of the header: layout, records, names, definitions, references, imports, slots of the hash table.
 pub(crate) const HEADER: usize = 7;
 /// Words of a record: the start of its definitions, references, imports and terms; bytes of the file.
