@@ -196,7 +196,7 @@ mod tests {
         {
             assert_eq!(setting(name).unwrap().trust, Trust::Asks, "{name}");
         }
-        for name in ["key_command", "spending_cap", "prompts"] {
+        for name in ["key_command", "spending_cap", "prompts", "allow", "try_network"] {
             assert_eq!(setting(name).unwrap().trust, Trust::User, "{name}");
         }
     }
