@@ -32,20 +32,23 @@ pub struct ChangedFile {
     pub after: Option<Arc<[u8]>>,
 }
 
-/// The files that a command changed, sorted by path.
-pub(crate) fn collect(root: &Root, scratch: &Scratch, files: FileIsolation, changes: &[Change]) -> Vec<ChangedFile> {
+/// The files that a command changed, sorted by path, and whether the next run can restore everything that it changed. It cannot restore
+/// links, modes, large files, and files that became folders.
+pub(crate) fn collect(
+    root: &Root,
+    scratch: &Scratch,
+    files: FileIsolation,
+    changes: &[Change],
+) -> (Vec<ChangedFile>, bool) {
     let expected = changes.iter().map(|change| (change.path.as_str(), &change.content)).collect();
-    let mut found = Collector { root, expected, files: BTreeMap::new(), entries: 0 };
+    let mut found = Collector { root, expected, files: BTreeMap::new(), entries: 0, is_restorable: true };
     match files {
         FileIsolation::Overlay => found.upper(&scratch.upper(), ""),
         FileIsolation::Copy => found.copy(&scratch.copy()),
     }
-    found
-        .files
-        .into_iter()
-        .map(|(path, (before, after))| ChangedFile { path, before, after })
-        .take(MAX_CHANGED_FILES)
-        .collect()
+    let is_restorable = found.is_restorable && found.files.len() <= MAX_CHANGED_FILES;
+    let file = |(path, (before, after))| ChangedFile { path, before, after };
+    (found.files.into_iter().map(file).take(MAX_CHANGED_FILES).collect(), is_restorable)
 }
 
 type Content = Option<Arc<[u8]>>;
@@ -56,6 +59,7 @@ struct Collector<'r> {
     expected: BTreeMap<&'r str, &'r Content>,
     files: BTreeMap<String, (Content, Content)>,
     entries: usize,
+    is_restorable: bool,
 }
 
 impl Collector<'_> {
@@ -65,10 +69,12 @@ impl Collector<'_> {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             self.entries += 1;
             let (Some(name), Ok(meta)) = (entry.file_name().to_str().map(str::to_owned), entry.metadata()) else {
+                self.is_restorable = false;
                 continue;
             };
             let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
             names.push(name);
+            self.is_restorable &= self.entries <= MAX_ENTRIES;
             if self.entries > MAX_ENTRIES || path == ".git" {
                 continue;
             }
@@ -80,15 +86,19 @@ impl Collector<'_> {
                 } else {
                     self.deleted(&path);
                 }
-            } else if is_ignored {
-                continue;
-            } else if meta.is_dir() {
-                self.upper(&entry.path(), &path);
-            } else if meta.is_file() {
-                self.compare(&path, read(&entry.path()));
+            } else if !is_ignored {
+                let original = fs::symlink_metadata(self.root.path().join(&path));
+                self.is_restorable &= original.map_or_else(|_| is_plain(&meta), |original| is_alike(&original, &meta));
+                if meta.is_dir() {
+                    self.upper(&entry.path(), &path);
+                } else if meta.is_file() {
+                    self.compare(&path, read(&entry.path()));
+                }
             }
         }
         if is_opaque(folder) {
+            // Ignored files of the folder may be gone as well.
+            self.is_restorable = false;
             for entry in fs::read_dir(self.root.path().join(below)).into_iter().flatten().flatten() {
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
                 let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
@@ -104,6 +114,7 @@ impl Collector<'_> {
         self.entries += 1;
         let at = self.root.path().join(path);
         let Ok(meta) = fs::symlink_metadata(&at) else { return self.compare(path, None) };
+        self.is_restorable &= meta.is_file() && is_plain(&meta);
         if !meta.is_dir() {
             return self.compare(path, None);
         }
@@ -137,6 +148,17 @@ impl Collector<'_> {
             self.files.insert(path.to_owned(), (before, after));
         }
     }
+}
+
+/// Whether the next run can write or delete such an entry: a folder, or a file that is read.
+fn is_plain(meta: &fs::Metadata) -> bool {
+    meta.is_dir() || (meta.is_file() && meta.len() <= MAX_FILE_BYTES)
+}
+
+/// Whether two entries differ in their content alone.
+fn is_alike(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    let has_same_form = one.file_type() == other.file_type() && one.permissions() == other.permissions();
+    has_same_form && is_plain(one) && is_plain(other)
 }
 
 fn read(path: &Path) -> Content {

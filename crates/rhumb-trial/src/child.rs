@@ -244,7 +244,7 @@ fn end_descendants() {
     }
 }
 
-/// Ends the command if this process is asked to end, so that it lives until no descendant is left.
+/// After a SIGTERM, ends the command. This process ends last, so that it can end every descendant.
 #[cfg(target_os = "linux")]
 fn end_descendants_on_request() -> io::Result<()> {
     let mut signals = signal_hook::iterator::Signals::new([signal_hook::consts::SIGTERM])?;
@@ -272,7 +272,7 @@ fn die_with_parent() {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
 }
 
-/// Sets the limits of the command. A limit that cannot be set stays as it was.
+/// Sets the limits of the command. A limit that cannot be set is not changed.
 fn limit(limits: &Limits) {
     let set = |resource: Resource, most: u64| {
         let known = rustix::process::getrlimit(resource);
@@ -380,7 +380,7 @@ fn set_content(checkout: &OwnedFd, path: &str, bytes: Option<&[u8]>, executable:
     fs::File::from(openat(&at, name, flags, mode)?).write_all(bytes)
 }
 
-/// The folder that a hidden path lies in, as far as it exists.
+/// The path without links, and whether it is a folder; `None` if it does not exist.
 #[cfg(target_os = "linux")]
 pub(crate) fn existing(path: &Path) -> Option<(PathBuf, bool)> {
     let real = fs::canonicalize(path).ok()?;

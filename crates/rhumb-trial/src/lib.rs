@@ -1,7 +1,7 @@
 //! A trial checkout: a private view of a repository in which a command runs, with changes applied that are not written. The repository
 //! itself does not change.
 //!
-//! On Linux, [`Trial::run`] starts this program again as a child, which enters namespaces of its own (user, mount, PID, IPC and network) and
+//! On Linux, [`Trial::run`] starts this program again as a child, which enters new namespaces (user, mount, PID, IPC and network) and
 //! mounts an overlay over the repository **at the repository's own path**: nothing is copied, and absolute paths, virtual environments and
 //! build caches work. All writes go to an upper layer in the state folder. Landlock then allows writes to the checkout, a private `/tmp` and
 //! the caches of build tools only, and credentials are hidden. Where namespaces are not allowed, the command runs in a copy of the
@@ -317,9 +317,9 @@ impl Trial {
     }
 
     fn result(&mut self, outcome: CommandOutcome, isolation: Isolation, changes: &[Change]) -> TrialResult {
-        let changed = changed::collect(&self.root, &self.scratch, isolation.files, changes);
+        let (changed, is_restorable) = changed::collect(&self.root, &self.scratch, isolation.files, changes);
         let stale = changed::stale(&self.root, self.scratch.began());
-        self.scratch.end_run(changes, &changed);
+        self.scratch.end_run(changes, &changed, is_restorable);
         TrialResult { outcome, isolation, changed, stale }
     }
 

@@ -1,6 +1,6 @@
 //! The loopback address of the trial reaches the servers of the machine.
 //!
-//! The trial has a network of its own. For each TCP port on which a server of the machine listens when the command starts, the trial
+//! The trial has a separate network. For each TCP port on which a server of the machine listens when the command starts, the trial
 //! listens on the same port, and passes accepted connections to the relay: a process outside of that network, which connects them.
 
 use std::fs;

@@ -107,7 +107,7 @@ impl Scratch {
     }
 
     /// Notes what a run has changed, for the next one to restore, and drops a layer that is too large.
-    pub(crate) fn end_run(&mut self, changes: &[Change], changed: &[ChangedFile]) {
+    pub(crate) fn end_run(&mut self, changes: &[Change], changed: &[ChangedFile], is_restorable: bool) {
         let paths = changes.iter().map(|change| &change.path).chain(changed.iter().map(|file| &file.path));
         for path in paths {
             if !self.touched.contains(path) {
@@ -116,7 +116,7 @@ impl Scratch {
         }
         // What a command did to git's data is not kept.
         remove_all(&self.upper().join(".git"));
-        if self.bytes() > MAX_KEPT_BYTES {
+        if !is_restorable || self.bytes() > MAX_KEPT_BYTES {
             self.clear();
         }
     }
@@ -163,7 +163,7 @@ const LOCK: &str = "lock";
 /// The file in which the child reports.
 pub(crate) const STATUS: &str = "status.json";
 
-/// Creates a folder that only the user can enter. One that exists stays as it is.
+/// Creates a folder that only the user can enter. A folder that exists is not changed.
 pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -26,6 +26,7 @@ const TESTS: &[Test] = &[
     ("no_command_changes_the_repository", no_command_changes_the_repository, true),
     ("what_a_command_changes_is_reported", changes_are_reported, true),
     ("the_next_run_starts_from_the_files_and_keeps_build_products", next_run_starts_afresh, true),
+    ("links_modes_and_folders_are_restored", links_modes_and_folders_are_restored, true),
     ("credentials_cannot_be_read", credentials_cannot_be_read, true),
     ("nothing_outside_of_the_checkout_is_written", nothing_outside_is_written, true),
     ("the_terminals_of_the_user_cannot_be_reached", terminals_are_private, true),
@@ -283,6 +284,30 @@ fn next_run_starts_afresh() {
     fs::write(place.repo().join("src/a.txt"), "edited later\n").unwrap();
     let result = run(&mut trial, &[], "cat src/a.txt");
     assert_eq!(result.outcome.output.text, "edited later\n", "what an earlier run restored does not hide an edit");
+}
+
+fn links_modes_and_folders_are_restored() {
+    let place = Place::new();
+    let mut trial = place.trial();
+    let show = "ls -lR --time-style=+ . | grep -v '^total'; cat src/a.txt src/b.txt";
+    let original = run(&mut trial, &[], show).outcome.output.text;
+    for line in [
+        "ln -sf b.txt src/a.txt",
+        "chmod 700 src/b.txt",
+        "rm src/a.txt; mkdir src/a.txt; touch src/a.txt/x",
+        "rm -rf src; echo x > src",
+        "rm link",
+        "head -c 5000000 /dev/zero > large",
+        "rm -rf . ; ls -A",
+    ] {
+        run(&mut trial, &[], line);
+        let again = run(&mut trial, &[], show);
+        assert_eq!(
+            (again.outcome.output.text, again.isolation.files),
+            (original.clone(), FileIsolation::Overlay),
+            "{line}"
+        );
+    }
 }
 
 fn credentials_cannot_be_read() {

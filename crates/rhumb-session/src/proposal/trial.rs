@@ -336,7 +336,7 @@ impl Session {
         let (is_test, summary) = (given.is_none(), test_summary(said));
         let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
-        // Tests leave files behind that nobody wants to review.
+        // Tests leave files behind that are not worth a review.
         let is_leftover = |file: &FileProposal| result.is_test && file.change == FileChange::Create;
         if !outcome.changed.iter().all(is_leftover) {
             self.offer_changes(&result.line, outcome.changed.clone());
