@@ -137,7 +137,7 @@ pub(super) async fn answer(
                 StreamEvent::Text(piece) => text.push_str(&piece),
                 StreamEvent::Retract => text.clear(),
                 StreamEvent::Usage(counts) => usage = Some(counts),
-                StreamEvent::Reasoning(_) | StreamEvent::Retrying { .. } => {}
+                StreamEvent::Reasoning(_) | StreamEvent::ToolCall { .. } | StreamEvent::Retrying { .. } => {}
             }
         }
     };

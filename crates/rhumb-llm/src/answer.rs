@@ -352,7 +352,7 @@ impl<'a> AnswerReader<'a> {
 
     fn end(&mut self) -> Result<Completion, LlmError> {
         if let Some(finish) = self.finish.take() {
-            return Ok(Completion { finish, usage: self.usage });
+            return Ok(Completion::new(finish, self.usage));
         }
         if self.done {
             return Err(LlmError::Interrupted("the server gave no finish reason that rhumb can read".into()));

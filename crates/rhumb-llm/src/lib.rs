@@ -83,7 +83,9 @@ pub use discovery::{KNOWN_SERVERS, LocalServer, fetch_list, list_url, local_serv
 pub use endpoint::{EmbeddingsApi, Endpoint, KeySource, redacted_url};
 pub use error::LlmError;
 pub use http::{HttpProvider, Timeouts};
-pub use provider::{Completion, Finish, Image, Message, Provider, Request, Role, StreamEvent, Thinking, Usage};
+pub use provider::{
+    Completion, Finish, Image, Message, Provider, Request, Role, StreamEvent, Thinking, Tool, ToolCall, ToolResult, Usage,
+};
 pub use retry::{AttemptState, MAX_CONTINUES, MAX_SHRINKS, NextStep, RetryPolicy, next_step};
 pub use scripted::{ScriptedProvider, ScriptedReply};
 pub use thinking::strip_thinking;

@@ -78,8 +78,58 @@ pub struct Request {
     pub temperature: Option<f32>,
     /// How much to think. `None` leaves it to the server.
     pub thinking: Option<Thinking>,
+    /// Tools that the model may call. Empty if it may call none.
+    pub tools: Vec<Tool>,
     /// Fields to set in the body of the request, for parameters that this crate does not know.
     pub extra: Map<String, Value>,
+}
+
+/// A tool that a model may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it, for the model.
+    pub description: String,
+    /// The JSON schema of its arguments, an object.
+    pub parameters: Value,
+    /// Whether the tool of this name that is built into the API is offered in its place, if the API has one. OpenAI's
+    /// Responses API has `apply_patch`.
+    pub built_in: bool,
+}
+
+/// A call of a tool by the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Its id. Unique within a conversation: if the server sends none, the client makes one.
+    pub id: String,
+    /// The name of the tool. May be a tool that was not offered.
+    pub name: String,
+    /// The arguments as the model wrote them: the JSON text of an object, unless the model made a mistake.
+    pub arguments: String,
+    /// Whether it is a call of a tool that is built into the API. See [`Tool::built_in`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub built_in: bool,
+    /// The signature of the thinking before the call (Gemini). Sent back unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+/// The result of a tool call, for the model.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The result, or the error.
+    pub content: String,
+    /// Whether the call failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+    /// Whether the call was one of a tool that is built into the API.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub built_in: bool,
 }
 
 /// The author of a message.
@@ -128,12 +178,31 @@ pub struct Message {
     pub images: Vec<Image>,
     /// Whether to mark this message as the end of a prefix to cache, for servers that need such marks.
     pub cached: bool,
+    /// The thinking of the assistant before [`Message::content`], in the form in which the API sent it and wants it
+    /// back. Opaque: each API recognises its own values and ignores others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thinking: Vec<Value>,
+    /// The tool calls of the assistant, after [`Message::content`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The results of tool calls, before [`Message::content`]. In a message of the user that follows the message with
+    /// the calls. It has a result for each of them, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_results: Vec<ToolResult>,
 }
 
 impl Message {
-    /// Creates a message of `role` without images.
+    /// Creates a message of `role` that has only a text.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
-        Self { role, content: content.into(), images: Vec::new(), cached: false }
+        Self {
+            role,
+            content: content.into(),
+            images: Vec::new(),
+            cached: false,
+            thinking: Vec::new(),
+            tool_calls: Vec::new(),
+            tool_results: Vec::new(),
+        }
     }
 }
 
@@ -146,6 +215,15 @@ pub enum StreamEvent {
     Reasoning(String),
     /// All text so far was thinking, as a closing tag has shown. The answer follows.
     Retract,
+    /// The next part of the arguments of a tool call. The complete calls are in [`Completion::tool_calls`].
+    ToolCall {
+        /// Number of the call in this answer, from 0.
+        index: usize,
+        /// The name of the tool.
+        name: String,
+        /// The next part of the arguments; may be empty.
+        arguments: String,
+    },
     /// Token counts so far. Later counts replace earlier ones.
     Usage(Usage),
     /// The request failed before any text arrived and is sent again after a pause.
@@ -205,6 +283,8 @@ pub enum Finish {
     Stop,
     /// The limit on output tokens, or the end of the context window, was reached.
     Length,
+    /// The answer is complete, and the model waits for the results of its tool calls.
+    ToolCalls,
     /// A content filter stopped the answer.
     Filtered,
     /// Another reason, as named by the server.
@@ -215,7 +295,7 @@ impl Finish {
     /// Returns why the answer is incomplete, or `None` if it is complete.
     pub fn incomplete_reason(&self) -> Option<String> {
         match self {
-            Self::Stop => None,
+            Self::Stop | Self::ToolCalls => None,
             Self::Length => Some("it reached the model's output limit".into()),
             Self::Filtered => Some("the provider's content filter stopped it".into()),
             Self::Other(reason) if matches!(reason.as_str(), "tool_calls" | "function_call" | "tool_use") => {
@@ -228,7 +308,7 @@ impl Finish {
     /// What the user can do next, as one sentence. Empty for a complete answer.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Stop => "",
+            Self::Stop | Self::ToolCalls => "",
             Self::Length => "Ask for less at once, or raise max_output_tokens in rhumb.toml.",
             Self::Filtered => "Ask in other words, or ask another model.",
             Self::Other(_) => "Send again, or ask another model.",
@@ -243,6 +323,18 @@ pub struct Completion {
     pub finish: Finish,
     /// Final token counts, if the server reported any.
     pub usage: Option<Usage>,
+    /// The tool calls, in the order of the answer. Only if the finish reason is [`Finish::ToolCalls`]: calls in an
+    /// incomplete answer are dropped.
+    pub tool_calls: Vec<ToolCall>,
+    /// The thinking, as the API wants it back. See [`Message::thinking`].
+    pub thinking: Vec<Value>,
+}
+
+impl Completion {
+    /// Creates the end of an answer without tool calls.
+    pub fn new(finish: Finish, usage: Option<Usage>) -> Self {
+        Self { finish, usage, tool_calls: Vec::new(), thinking: Vec::new() }
+    }
 }
 
 #[cfg(test)]

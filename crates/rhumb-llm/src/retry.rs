@@ -119,7 +119,7 @@ impl Default for AttemptState {
 /// Decides what to do after a request has ended with `outcome`.
 pub fn next_step(outcome: Result<&Finish, &LlmError>, facts: &AttemptState) -> NextStep {
     match outcome {
-        Ok(Finish::Stop | Finish::Filtered) => NextStep::End,
+        Ok(Finish::Stop | Finish::ToolCalls | Finish::Filtered) => NextStep::End,
         Ok(Finish::Length) if facts.started && facts.continued < MAX_CONTINUES => NextStep::Continue,
         Ok(Finish::Length | Finish::Other(_)) => NextStep::Ask,
         Err(error) => after_error(error, facts),

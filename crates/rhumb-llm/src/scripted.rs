@@ -60,7 +60,7 @@ impl Provider for ScriptedProvider {
                     }
                     events.send(StreamEvent::Text(piece.to_owned())).await.map_err(|_| LlmError::Cancelled)?;
                 }
-                Ok(Completion { finish: Finish::Stop, usage: None })
+                Ok(Completion::new(Finish::Stop, None))
             };
             tokio::select! {
                 biased;

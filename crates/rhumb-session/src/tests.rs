@@ -46,7 +46,7 @@ fn stream(session: &mut Session, turn: u64, text: &str) {
 }
 
 fn finish(session: &mut Session, turn: u64, finish: Finish) -> Vec<Effect> {
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish, usage: None }) })
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(finish, None)) })
 }
 
 fn failure() -> Failure {

@@ -101,6 +101,8 @@ impl Out {
             AskEvent::Stream(StreamEvent::Text(text)) => self.text(text),
             AskEvent::Stream(StreamEvent::Reasoning(text)) => self.event(&TurnEvent::Reasoning { text: text.clone() }),
             AskEvent::Stream(StreamEvent::Retract) => self.event(&TurnEvent::TakeBack {}),
+            // The call itself is an event, once it is complete.
+            AskEvent::Stream(StreamEvent::ToolCall { .. }) => Ok(()),
             AskEvent::Stream(StreamEvent::Usage(usage)) => {
                 self.event(&TurnEvent::Usage { input: usage.input, output: usage.output, cached: usage.cached })
             }

@@ -304,7 +304,7 @@ mod tests {
         session.report(Level::Warning, "Careful.", "Cancel the turn.");
         assert_eq!(printer.new_lines(&session), ["warning: Careful.", "hint: Cancel the turn."]);
         stream(&mut session, StreamEvent::Text("ree.".into()));
-        session.handle(Response::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn: 1, result: Ok(Completion::new(Finish::Stop, None)) });
         assert_eq!(printer.new_lines(&session), ["Two.", "Three."]);
         assert!(printer.new_lines(&session).is_empty());
     }
@@ -319,7 +319,7 @@ mod tests {
         session.continue_answer();
         printer.new_lines(&session);
         session.handle(Response::Asked { turn: 2, event: AskEvent::Stream(StreamEvent::Text(" and more.\n".into())) });
-        session.handle(Response::Ended { turn: 2, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn: 2, result: Ok(Completion::new(Finish::Stop, None)) });
         assert_eq!(printer.new_lines(&session), ["Two and more."]);
     }
 

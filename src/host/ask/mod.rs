@@ -174,7 +174,7 @@ impl Attempt<'_, '_> {
                 // The spending cap allows no continuation. The answer so far is kept.
                 Err(AskError::Unsent(_)) if before > 0 => {
                     self.report_cap(AskEvent::CutByCap).await?;
-                    return Ok(Completion { finish: Finish::Length, usage: None });
+                    return Ok(Completion::new(Finish::Length, None));
                 }
                 Err(AskError::Provider(error)) if before > 0 && error != LlmError::Cancelled => {
                     return Err(AskError::UnfinishedWork(error));
@@ -234,7 +234,7 @@ impl Attempt<'_, '_> {
         }
         let is_past_cap = part.ended && !self.cancel.is_cancelled();
         if is_past_cap {
-            result = Ok(Completion { finish: Finish::Length, usage });
+            result = Ok(Completion::new(Finish::Length, usage));
         }
         if part.joiner.as_ref().is_some_and(Joiner::is_uncertain) && received > 0 {
             self.emit(AskEvent::DoubtfulSeam).await?;
@@ -339,6 +339,12 @@ impl Part<'_, '_> {
                     self.attempt.emit(AskEvent::Stream(StreamEvent::Reasoning(text))).await?;
                 }
                 StreamEvent::Retract => self.retract().await?,
+                StreamEvent::ToolCall { index, name, arguments } => {
+                    self.count(&arguments);
+                    self.attempt.started.store(true, Ordering::Relaxed);
+                    let event = StreamEvent::ToolCall { index, name, arguments };
+                    self.attempt.emit(AskEvent::Stream(event)).await?;
+                }
                 StreamEvent::Usage(usage) => {
                     self.usage = Some(usage);
                     self.attempt.emit(AskEvent::Stream(StreamEvent::Usage(usage))).await?;

@@ -94,7 +94,7 @@ mod tests {
                 self.0.lock().unwrap().push(request);
                 let usage = Usage { input: 100, output: 1, cached: 90, ..Usage::default() };
                 events.send(StreamEvent::Usage(usage)).await.map_err(|_| LlmError::Cancelled)?;
-                Ok(Completion { finish: Finish::Length, usage: Some(usage) })
+                Ok(Completion::new(Finish::Length, Some(usage)))
             }
             .boxed()
         }

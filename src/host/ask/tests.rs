@@ -36,7 +36,7 @@ impl Provider for Script {
                 events.send(StreamEvent::Text(text.into())).await.map_err(|_| LlmError::Cancelled)?;
                 events.send(StreamEvent::Usage(usage)).await.map_err(|_| LlmError::Cancelled)?;
             }
-            end.map(|finish| Completion { finish, usage: None })
+            end.map(|finish| Completion::new(finish, None))
         }
         .boxed()
     }

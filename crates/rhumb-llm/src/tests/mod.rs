@@ -104,7 +104,7 @@ async fn an_answer_streams_with_its_thinking_and_its_counts() {
     let (base, seen) = canned(vec![ok(stream.concat())]).await;
     let (end, events) = ask(&server(&base)).await;
     let usage = Usage { input: 7, output: 3, ..Usage::default() };
-    assert_eq!(end, Ok(Completion { finish: Finish::Stop, usage: Some(usage) }));
+    assert_eq!(end, Ok(Completion::new(Finish::Stop, Some(usage))));
     assert_eq!(text(&events), "Héllo 🚀");
     assert_eq!(events[0], StreamEvent::Reasoning("hm".into()));
     assert_eq!(events.last(), Some(&StreamEvent::Usage(usage)));

@@ -32,7 +32,7 @@ fn requested(effects: &[Effect]) -> RequestSpec {
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turns.current().map(|turn| turn.number).unwrap();
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) })
 }
 
 /// Reports seven tokens for each file that effects ask about. Returns the files.

@@ -20,7 +20,7 @@ fn stream(session: &mut Session, turn: u64, text: &str) {
 }
 
 fn end(session: &mut Session, turn: u64) {
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     session.handle(Response::NotProposed(None));
 }
 
@@ -236,7 +236,7 @@ fn with_edits() -> Session {
     session.send("ask");
     let turn = session.turns.count();
     stream(&mut session, turn, &reply);
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     let parsed = ParsedReply { answer: Some(0), ..rhumb_edit::parse(&reply, FormatChoice::Auto) };
     let proposal = rhumb_edit::propose(&parsed, &OneFile);
     session.handle(Response::Proposed { request: "ask".into(), proposal });
@@ -619,7 +619,7 @@ fn a_session_is_not_resumed_while_edits_are_being_located() {
     session.send("two");
     let turn = session.turns.count();
     stream(&mut session, turn, "about two");
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     let saved = Box::new(disk.read());
     let effects = session.handle(Response::Persisted(PersistenceResponse::Resumed { session: saved, fork: false }));
     assert_eq!(effects, [Effect::Persist(PersistenceEffect::CancelResume)]);

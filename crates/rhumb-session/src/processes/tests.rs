@@ -45,7 +45,7 @@ fn write(session: &mut Session) -> u64 {
 
 fn answer(session: &mut Session, turn: u64, text: &str) -> Vec<Effect> {
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) })
+    session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) })
 }
 
 fn asked(effects: &[Effect]) -> Option<&crate::RequestSpec> {

@@ -249,7 +249,7 @@ mod tests {
         session.send(question);
         let event = AskEvent::Stream(StreamEvent::Text(answer.into()));
         session.handle(Response::Asked { turn, event });
-        session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     }
 
     /// A request whose history has `tokens` tokens, with a budget of 100.

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!((spec.draft.as_str(), spec.partial.as_str()), ("do it", "one "));
         assert!(spec.history.is_empty());
         stream(&mut session, spec.generation, "two");
-        let result = Ok(Completion { finish: Finish::Stop, usage: None });
+        let result = Ok(Completion::new(Finish::Stop, None));
         let effects = session.handle(Response::Ended { turn: spec.generation, result });
         assert!(effects.iter().any(|effect| matches!(effect, Effect::Propose { reply, .. } if reply == "one two")));
         let answers = session.transcript.iter().filter(|entry| matches!(entry, Entry::Answer(_))).count();
@@ -156,7 +156,7 @@ mod tests {
         session.send("do it");
         assert!(session.continue_answer().is_empty() && session.retry().is_empty(), "a turn is running");
         stream(&mut session, 1, "all");
-        session.handle(Response::Ended { turn: 1, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn: 1, result: Ok(Completion::new(Finish::Stop, None)) });
         assert!(session.continue_answer().is_empty());
     }
 }

@@ -171,7 +171,7 @@ impl Session {
                 turn.retract();
                 answer.reasoning.push_str(&std::mem::take(&mut answer.text));
             }
-            StreamEvent::Usage(_) => {}
+            StreamEvent::Usage(_) | StreamEvent::ToolCall { .. } => {}
             StreamEvent::Retrying { attempt, wait, reason } => {
                 turn.status = TurnStatus::Retrying { attempt, wait, reason };
             }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn done() -> Result<Completion, AskError> {
-        Ok(Completion { finish: Finish::Stop, usage: None })
+        Ok(Completion::new(Finish::Stop, None))
     }
 
     fn sent(effects: &[Effect]) -> Option<&str> {

@@ -35,7 +35,7 @@ fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turns.current().map(|turn| turn.number).unwrap();
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
     let effects =
-        session.handle(Response::Ended { turn, result: Ok(Completion { finish: Finish::Stop, usage: None }) });
+        session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     report_tokens(session, &effects);
     effects
 }

@@ -1,0 +1,12 @@
+//! The tools of an agent loop, without the loop: what a model may call, what a call means, and when to stop.
+
+pub mod action;
+pub mod guard;
+pub mod output;
+pub mod protocol;
+pub mod tools;
+
+pub use action::{Action, PlanItem, PlanState};
+pub use guard::{Caps, Guard, Spent, StepFacts, Stop};
+pub use output::{Clipped, Keep, clip};
+pub use tools::{CallError, PatchTool, ToolSet, definitions, parse_call};
