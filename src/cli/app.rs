@@ -91,6 +91,7 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             edit_rounds: settings.edit_rounds,
             verify_rounds: settings.verify_rounds,
             trial_rules: settings.trial_rules,
+            agent_rules: settings.agent_rules,
             allowed_commands: settings.allow.clone(),
             suggest_commands: settings.suggest_commands,
             auto_commit: settings.auto_commit,

@@ -4,11 +4,12 @@ use super::layers::{Layers, Sources};
 use super::paths::owner_if_another;
 use super::provider::entries;
 use super::{ConfigError, Embeddings, Keys, Providers, keyring_of_system};
+use rhumb_agent::Caps;
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
 use rhumb_llm::models::{Api, Catalog, Dollars, ModelOverride};
-use rhumb_session::{ContextRequestPolicy, MentionPolicy, OwnChanges, TrialRules};
+use rhumb_session::{AgentRules, ContextRequestPolicy, MentionPolicy, OwnChanges, TrialRules};
 use rhumb_trial::Network;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -156,6 +157,18 @@ settings! {
             automatic: layers.get::<String>("try") == "auto",
             required: layers.get("commit_needs_trial"),
             verify: layers.get("verify"),
+        };
+        /// The settings of agent mode.
+        agent_rules: AgentRules = |layers| AgentRules {
+            run: layers.get("agent_run"),
+            caps: Caps {
+                steps: Some(layers.get("agent_steps")),
+                tokens: layers.get("agent_tokens"),
+                dollars: layers.get("agent_cost"),
+                time: layers.get::<Option<u64>>("agent_time").map(Duration::from_secs),
+            },
+            text_protocol: layers.get::<String>("agent_tools") == "text",
+            ..AgentRules::default()
         };
         trial_network: Network = |layers| layers.get("try_network");
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));

@@ -2,8 +2,8 @@
 
 use clap::{Args as ClapArgs, ValueEnum, ValueHint};
 use clap_complete::Shell;
-use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use rhumb_session::{ContextRequestPolicy, RunPolicy};
 use rhumb_trial::Network;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -309,6 +309,34 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "a number of seconds, such as 60".to_owned())
 }
 
+fn dollars(text: &str) -> Result<f64, String> {
+    let dollars = text.trim_start_matches('$').parse::<f64>().ok();
+    dollars
+        .filter(|dollars| dollars.is_finite() && *dollars > 0.0)
+        .ok_or_else(|| "an amount in dollars, such as 1.50".to_owned())
+}
+
+/// `--run`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RunArg {
+    /// Those in a trial checkout that is completely isolated
+    Sandboxed,
+    /// All, in whatever trial checkout is possible
+    All,
+    /// None
+    None,
+}
+
+impl From<RunArg> for RunPolicy {
+    fn from(arg: RunArg) -> Self {
+        match arg {
+            RunArg::Sandboxed => Self::Sandboxed,
+            RunArg::All => Self::All,
+            RunArg::None => Self::None,
+        }
+    }
+}
+
 /// Modes of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AskMode {
@@ -433,6 +461,21 @@ pub struct EditArgs {
     /// The same as --mode architect
     #[arg(long, conflicts_with = "mode")]
     pub architect: bool,
+    /// Have the model work in steps: it reads, searches, edits and runs commands in a trial checkout until it is done
+    #[arg(long, conflicts_with_all = ["mode", "architect", "show_prompt"])]
+    pub agent: bool,
+    /// With --agent: maximum number of steps [default: the setting agent_steps]
+    #[arg(long, value_name = "N", requires = "agent")]
+    pub max_steps: Option<usize>,
+    /// With --agent: maximum cost in dollars [default: the setting agent_cost]
+    #[arg(long, value_name = "DOLLARS", requires = "agent", value_parser = dollars)]
+    pub budget: Option<f64>,
+    /// With --agent: maximum time in seconds [default: the setting agent_time]
+    #[arg(long, value_name = "SECONDS", requires = "agent", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// With --agent: which commands of the model run: those in a completely isolated trial checkout, all, or none [default: sandboxed]
+    #[arg(long, value_enum, value_name = "WHICH", requires = "agent")]
+    pub run: Option<RunArg>,
     /// Print the plan without executing it
     #[arg(skip)]
     pub plan_only: bool,
@@ -487,7 +530,12 @@ pub struct EditArgs {
 impl EditArgs {
     /// The mode of the request.
     pub fn mode(&self) -> Mode {
-        self.mode.unwrap_or(if self.architect { Mode::Architect } else { Mode::Code })
+        let default = match (self.agent, self.architect) {
+            (true, _) => Mode::Agent,
+            (_, true) => Mode::Architect,
+            _ => Mode::Code,
+        };
+        self.mode.unwrap_or(default)
     }
 
     /// Whether the flags request or forbid a commit.

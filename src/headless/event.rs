@@ -163,6 +163,52 @@ pub enum TurnEvent {
         /// The passages, best first.
         passages: Vec<PassageEvent>,
     },
+    /// A step of the agent loop begins: one request to the model.
+    Step {
+        /// Its number, from 1.
+        step: usize,
+    },
+    /// The model called a tool.
+    ToolCall {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments: an object, or a string if they are not valid JSON.
+        arguments: Value,
+    },
+    /// A tool call ended.
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments, as in the event of the call.
+        arguments: Value,
+        /// Whether it succeeded.
+        ok: bool,
+        /// Tokens of the result.
+        tokens: usize,
+        /// How long it took, in milliseconds.
+        ms: u64,
+        /// The result, as the model gets it.
+        text: String,
+    },
+    /// The model replaced its checklist.
+    Plan {
+        /// The items: `text` and `state`.
+        items: Value,
+    },
+    /// The proposal of the agent loop.
+    Proposal {
+        /// The changed files with their hunks.
+        files: Vec<FileEvent>,
+    },
+    /// A cap or a guard ended the agent loop.
+    Cap {
+        /// What ended it.
+        text: String,
+    },
     /// A description of the current activity.
     Status {
         /// The description.

@@ -3,6 +3,7 @@
 //! It is the only module that combines configuration, store, network and repository. The commands without the app call its
 //! functions directly.
 
+mod agent;
 mod agents_file;
 mod ask;
 mod attachments;
@@ -105,6 +106,7 @@ struct Shared {
     comments: AtomicBool,
     fetch_control: FetchControl,
     running_jobs: verify::processes::RunningJobs,
+    agent: agent::AgentState,
     /// The trial checkout of the session, made by the first trial.
     trial: Mutex<Option<rhumb_trial::Trial>>,
     session_thread: persistence::SessionThread,
@@ -182,6 +184,7 @@ impl Host {
             comments: AtomicBool::new(false),
             fetch_control: FetchControl::default(),
             running_jobs: verify::processes::RunningJobs::default(),
+            agent: agent::AgentState::default(),
             trial: Mutex::default(),
             session_thread: persistence::SessionThread::default(),
             commits: Commits::default(),
@@ -229,7 +232,10 @@ impl Host {
                 tokio::spawn(host.summarize(history, request, cancel));
             }
             Effect::CancelSummary => lock(&self.shared.summary_cancel).cancel(),
-            Effect::Cancel => lock(&self.shared.turn).cancel(),
+            Effect::Cancel => {
+                lock(&self.shared.turn).cancel();
+                self.shared.agent.cancel();
+            }
             Effect::Propose { reply, pending, mut earlier, answers, files, request } => {
                 earlier.push(reply);
                 let failed = |failure| Response::NotProposed(Some(failure));
@@ -261,6 +267,7 @@ impl Host {
             Effect::Lookup(effect) => host.look_up(effect),
             Effect::Index(effect) => host.index_effect(effect),
             Effect::Run(effect) => host.run_commands(effect),
+            Effect::Agent(effect) => host.agent(effect),
             Effect::Persist(effect) => host.persist(effect),
             Effect::Fetch(effect) => host.fetch(effect),
             Effect::Git(effect) => host.git(effect),

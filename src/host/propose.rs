@@ -110,6 +110,11 @@ pub fn propose_alone(root: &Root, chat: Option<&[ChatFile]>, reply: &str, format
     proposed(&DiskFile { root, listing, chat }, &PendingChanges::default(), &[rhumb_edit::parse(reply, format)])
 }
 
+/// The proposal of edits that are parsed already, on top of the pending changes. All files of the root count as files of the chat.
+pub(super) fn propose_parsed(pending: &PendingChanges, root: &Root, paths: &[String], parsed: ParsedReply) -> Proposal {
+    proposed(&DiskFile { root, listing: FileListing::Given(paths), chat: None }, pending, &[parsed])
+}
+
 fn proposed(files: &DiskFile<'_>, pending: &PendingChanges, parsed: &[ParsedReply]) -> Proposal {
     let mut proposal = rhumb_edit::propose_all(pending, parsed, files);
     rhumb_edit::add_flags(&mut proposal, files);

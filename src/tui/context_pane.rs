@@ -186,7 +186,9 @@ fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go
         SectionKind::RepoMap => ("◇ ", Role::Text),
         SectionKind::Passages => ("∷ ", Role::Text),
         SectionKind::History => ("↑ ", Role::Text),
-        SectionKind::System | SectionKind::Examples => ("§ ", Role::Muted),
+        SectionKind::System | SectionKind::Examples | SectionKind::Tools => ("§ ", Role::Muted),
+        SectionKind::Step => ("» ", Role::Text),
+        SectionKind::ToolResult(_) => ("← ", Role::Text),
         SectionKind::Current | SectionKind::Reminder => ("❯ ", Role::Accent),
     };
     let dot = if part.cached { '•' } else { ' ' };
@@ -353,6 +355,9 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
 fn kind(kind: &SectionKind) -> &'static str {
     match kind {
         SectionKind::System | SectionKind::Examples | SectionKind::Reminder => "instructions",
+        SectionKind::Tools => "tools",
+        SectionKind::Step => "steps of the agent",
+        SectionKind::ToolResult(_) => "results of tools",
         SectionKind::ReadOnlyFile(_) => "files for reference",
         SectionKind::RepoMap => "repo map",
         SectionKind::Passages => "passages",
@@ -387,7 +392,13 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
             format!("{view} {does} them, {drop} drops all: {saves}{}", uncached(prompt, place))
         }
         SectionKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
-        SectionKind::System | SectionKind::Examples => format!("always sent: {}", weighs(app, prompt, chunk.tokens)),
+        SectionKind::System | SectionKind::Examples | SectionKind::Tools => {
+            format!("always sent: {}", weighs(app, prompt, chunk.tokens))
+        }
+        SectionKind::Step => format!("what the agent did: {}", weighs(app, prompt, chunk.tokens)),
+        SectionKind::ToolResult(_) => {
+            format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
+        }
         SectionKind::Current | SectionKind::Reminder => {
             format!("the request itself: {}", weighs(app, prompt, chunk.tokens))
         }

@@ -499,7 +499,7 @@ mod mouse_tests {
     fn a_drag_from_an_edit_selects_text_and_a_click_on_it_is_done_when_the_button_is_released() {
         let mut test = TestScreen::new(120, 35);
         let (text, reasoning, state) = (CARD.to_owned(), "hm".to_owned(), rhumb_session::AnswerState::Complete);
-        let answer = rhumb_session::Answer { text, reasoning, state, edits: Vec::new() };
+        let answer = rhumb_session::Answer { text, reasoning, state, edits: Vec::new(), thinking: Vec::new() };
         test.app.session.extend_transcript([Entry::Answer(answer)]);
         test.draw();
         let row_of = |test: &TestScreen, text: &str| {

@@ -9,6 +9,7 @@ use rhumb_session::{IndexState, SurveyState, find_command, is_command};
 
 use super::widget::meter;
 use crate::tui::prelude::*;
+use rhumb_text::count;
 
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.
@@ -100,6 +101,7 @@ fn parts(app: &App) -> Vec<Part> {
     parts.push(model(app));
     let mode = session.input_mode();
     parts.extend((mode != Mode::Code).then(|| Part::new(8, mode.to_string(), Role::Accent)));
+    parts.extend(agent(app));
     parts.push(place(app));
     parts.extend(reading(app));
     parts.extend(indexing(session.index()));
@@ -115,6 +117,29 @@ fn parts(app: &App) -> Vec<Part> {
     let decisions = || format!("✓{} ✗{} ·{}", counts.accepted, counts.rejected, counts.pending);
     parts.extend((counts.total() > 0).then(|| Part::new(6, decisions(), Role::Muted)));
     parts
+}
+
+/// The step, the tokens and the cost of the agent loop, each with its cap.
+fn agent(app: &App) -> Option<Part> {
+    let status = app.session.agent_status()?;
+    let step = match status.caps.steps {
+        Some(most) => format!("step {}/{most}", status.step),
+        None => format!("step {}", status.step),
+    };
+    let mut words = vec![step.clone()];
+    let tokens = meter::tokens(status.tokens);
+    words.push(match status.caps.tokens {
+        Some(most) => format!("{tokens}/{} tokens", meter::tokens(most)),
+        None => format!("{tokens} tokens"),
+    });
+    match status.caps.dollars {
+        Some(most) => words.push(format!("${:.2}/${most:.2}", status.dollars)),
+        None if status.dollars > 0.0 => words.push(format!("${:.2}", status.dollars)),
+        None => {}
+    }
+    words.extend((status.steering > 0).then(|| count(status.steering, "message") + " for it"));
+    words.extend(status.is_pausing.then(|| "pausing".to_owned()));
+    Some(Part::new(7, words.join(" · "), Role::Accent).or([(9, step)]))
 }
 
 /// The root and the branch; in short only the branch.

@@ -372,7 +372,7 @@ impl App {
     /// Stops the turn, a download, or a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn().is_some() {
-            return Some(self.session.cancel());
+            return Some(self.session.interrupt());
         }
         let stopped = self.session.stop_compacting().or_else(|| self.stop_outside());
         stopped.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))

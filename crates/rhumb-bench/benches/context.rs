@@ -86,6 +86,7 @@ fn assembled(files: &[ContextFile], model: &Model, counter: &dyn TokenCounter, d
         draft,
         may_drop_history: false,
         send_secrets: false,
+        tools: None,
     };
     fit(&inputs, counter, &mut |budget| "src/unit.py:\n  def unit(reading, tide)\n".repeat(budget / 20))
 }

@@ -135,7 +135,13 @@ fn transcript() {
             "## Tide {number}\n\nIt is **late** because `tide_{number}` rounds, see [the table](tides.md):\n\n| at | height |\n|---|---|\n\
              | 1 | {number} |\n\n- first the *sum*\n- then the mean\n\n```rust\n{code}```\n\nThat is all of {number}.\n"
         );
-        let answer = Answer { text, reasoning: String::new(), state: AnswerState::Complete, edits: Vec::new() };
+        let answer = Answer {
+            text,
+            reasoning: String::new(),
+            state: AnswerState::Complete,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        };
         harness.app.session.extend_transcript([Entry::Answer(answer)]);
     }
     let watch = ThreadWatch::start();

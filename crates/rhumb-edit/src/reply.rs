@@ -154,6 +154,38 @@ pub struct Edit {
     pub complete: bool,
 }
 
+impl Edit {
+    /// The edit of a tool call that replaces quoted lines of a file. An empty quote creates the file.
+    pub fn replace(path: impl Into<String>, search: &str, replace: &str) -> Self {
+        let (before, after): (Vec<&str>, Vec<&str>) = (search.lines().collect(), replace.lines().collect());
+        let change = Change::Hunk(vec![Hunk::between(&before, &after)]);
+        Self { change, ..Self::of_call(path, EditFormat::Diff, EditAction::Modify) }
+    }
+
+    /// The edit of a tool call that writes a whole file.
+    pub fn write(path: impl Into<String>, content: &str) -> Self {
+        let change = Change::Whole(content.lines().map(str::to_owned).collect());
+        Self { change, ..Self::of_call(path, EditFormat::Whole, EditAction::Modify) }
+    }
+
+    /// The edit of a tool call that deletes a file.
+    pub fn delete(path: impl Into<String>) -> Self {
+        Self::of_call(path, EditFormat::Patch, EditAction::Delete)
+    }
+
+    fn of_call(path: impl Into<String>, format: EditFormat, action: EditAction) -> Self {
+        Self {
+            path: Some(path.into()),
+            heading: None,
+            format,
+            action,
+            change: Change::Nothing,
+            reply_lines: (1, 1),
+            complete: true,
+        }
+    }
+}
+
 impl ParsedReply {
     /// Adds a heading that falls back on `earlier`. Returns its index.
     pub(crate) fn add_heading(&mut self, heading: Heading, earlier: Option<usize>) -> usize {

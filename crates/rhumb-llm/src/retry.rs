@@ -140,6 +140,7 @@ fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
         | LlmError::MissingKey { .. }
         | LlmError::UnusableKey
         | LlmError::Quota(_)
+        | LlmError::NoTools { .. }
         | LlmError::NotFound { .. }
         | LlmError::Cancelled => NextStep::End,
         // Part of an answer has arrived and can be kept.

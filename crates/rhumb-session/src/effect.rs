@@ -2,11 +2,12 @@
 
 use crate::context::{ChunkLocation, FoundComment, Mode, Prompt};
 use crate::{
-    AskError, AskEvent, ChatFile, CodebaseResponse, CodebaseSearch, CommitRequest, ConnectEffect, ConnectResponse,
-    FetchEffect, FetchResponse, GitEffect, GitResponse, IndexEffect, IndexResponse, LookupEffect, LookupResponse,
-    MapSettings, MentionEffect, MentionResponse, ModelRole, PersistenceEffect, PersistenceResponse, RequestOverrides,
-    RunEffect, RunResponse, WriteConsent,
+    AgentEffect, AgentResponse, AskError, AskEvent, ChatFile, CodebaseResponse, CodebaseSearch, CommitRequest,
+    ConnectEffect, ConnectResponse, FetchEffect, FetchResponse, GitEffect, GitResponse, IndexEffect, IndexResponse,
+    LookupEffect, LookupResponse, MapSettings, MentionEffect, MentionResponse, ModelRole, PersistenceEffect,
+    PersistenceResponse, RequestOverrides, RunEffect, RunResponse, WriteConsent,
 };
+use rhumb_agent::ToolSet;
 use rhumb_edit::{PendingChanges, Proposal, SyntaxFault};
 use rhumb_index::repo_map::{RepoMap, TagGraph};
 use rhumb_index::retrieval::Related;
@@ -64,6 +65,10 @@ pub struct RequestSpec {
     pub map: MapSettings,
     /// Choices of this session that take precedence over the settings.
     pub overrides: RequestOverrides,
+    /// In agent mode, the tools that are offered.
+    pub tools: Option<ToolSet>,
+    /// Whether calls of tools are written as text.
+    pub text_protocol: bool,
 }
 
 impl RequestSpec {
@@ -181,6 +186,8 @@ pub enum Effect {
     Git(GitEffect),
     /// Run a command, or stop one.
     Run(RunEffect),
+    /// Perform tool calls of the agent loop.
+    Agent(AgentEffect),
     /// Save or load a session.
     Persist(PersistenceEffect),
     /// Read a page, an image, the clipboard or the microphone.
@@ -221,6 +228,7 @@ pub enum EffectKind {
     Index,
     Git,
     Run,
+    Agent,
     Persist,
     Fetch,
 }
@@ -255,6 +263,7 @@ impl Effect {
             Self::Index(_) => EffectKind::Index,
             Self::Git(_) => EffectKind::Git,
             Self::Run(_) => EffectKind::Run,
+            Self::Agent(_) => EffectKind::Agent,
             Self::Persist(_) => EffectKind::Persist,
             Self::Fetch(_) => EffectKind::Fetch,
         }
@@ -462,6 +471,8 @@ pub enum Response {
     Git(GitResponse),
     /// See [`Effect::Run`].
     Ran(RunResponse),
+    /// See [`Effect::Agent`].
+    Agent(AgentResponse),
     /// See [`Effect::Persist`].
     Persisted(PersistenceResponse),
     /// See [`Effect::Fetch`].

@@ -31,12 +31,14 @@
 //! | `transcript`, `question`, `notice` | messages and answers; questions to the user; notices to the front end |
 //! | `effect` | effects and responses |
 //! | `command` | slash commands: the table, parsing, completion, custom commands |
+//! | `agent` | agent mode: the loop of model and tools |
 //! | `turn`, `modes`, `codebase` | a turn from the message to the end of its answer; the modes; `@codebase` questions |
 //! | `request`, `context` | the contents of a request and its cost |
 //! | `proposal`, `processes` | edits from the answer to files and commits; commands, checks and their repair |
 //! | `attachments`, `connect` | pages, images and dictation; connecting a model |
 //! | `repository`, `persistence` | the files and the indexes of the repository, look-ups; saved sessions |
 
+mod agent;
 mod attachments;
 mod codebase;
 mod command;
@@ -61,6 +63,10 @@ mod test_support;
 #[cfg(test)]
 mod tests;
 
+pub use agent::{
+    AgentEffect, AgentEnd, AgentQuestion, AgentResponse, AgentRules, AgentStatus, AgentView, CapChange, PendingCall,
+    RunPolicy, ToolOutcome,
+};
 pub use attachments::{
     Attachments, Clipboard, FetchEffect, FetchResponse, NewImage, PageFetch, Recording, RecordingState, SharedPage,
     is_image_path,
@@ -119,7 +125,7 @@ pub use request::mentions::{
 pub use request::overrides::{Override, RequestOverrides};
 pub use request::spending::uncounted;
 pub use state::{Session, SessionStart};
-pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, Transcript};
+pub use transcript::{Answer, AnswerState, Entry, EntryVersion, Level, StatusMessage, ToolState, ToolUse, Transcript};
 pub use turn::events::{AskError, AskEvent, Spent};
 pub use turn::queue::{Queue, Queued};
 pub use turn::{StreamedEdit, StreamedLine, Turn, TurnStatus};

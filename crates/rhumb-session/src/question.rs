@@ -4,8 +4,8 @@
 //! letter alone after Enter on an empty input.
 
 use crate::{
-    Effect, FileQuestion, MoreContextRequest, NamedFile, Notice, PersistenceQuestion, Plan, ProcessSubject,
-    RequestedFiles, Session,
+    AgentQuestion, Effect, FileQuestion, MoreContextRequest, NamedFile, Notice, PersistenceQuestion, Plan,
+    ProcessSubject, RequestedFiles, Session,
 };
 use rhumb_edit::SyntaxFault;
 use rhumb_text::count;
@@ -39,6 +39,8 @@ pub enum Subject {
         /// The hosts that are allowed if the answer is yes.
         allowed: Vec<NonPublicHost>,
     },
+    /// The agent loop: a question of the model, or whether a command may run.
+    Agent(AgentQuestion),
     /// A command or its output.
     Process(ProcessSubject),
     /// Whether to add files to the chat.
@@ -85,7 +87,7 @@ impl Subject {
             | Self::FailedTrial
             | Self::NonPublicPage { .. }
             | Self::Persistence(_) => 0,
-            Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
+            Self::Agent(_) | Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
             Self::More(_)
             | Self::Plan(_)
             | Self::Files(
@@ -111,6 +113,9 @@ impl Subject {
             Self::NonPublicPage { .. } => "read the page?".into(),
             Self::Persistence(PersistenceQuestion::Fork(_)) => "fork the session?".into(),
             Self::Persistence(PersistenceQuestion::Replace(_)) => "replace the file?".into(),
+            Self::Agent(AgentQuestion::Answer(..)) => "answer the model?".into(),
+            Self::Agent(AgentQuestion::Fetch(..)) => "fetch a page?".into(),
+            Self::Agent(AgentQuestion::Run(_, line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Fix(_)) => "send the failures?".into(),
             Self::Process(ProcessSubject::Changes(_)) => "review what the command changed?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
@@ -249,6 +254,7 @@ impl Session {
         match question.subject.clone() {
             Subject::NonPublicPage { url, allowed } => self.answer_non_public_page(&url, allowed, key),
             Subject::Process(subject) => self.answer_process(subject, key),
+            Subject::Agent(question) => self.answer_agent(question, key),
             Subject::Files(files) => self.answer_files(key, question, files),
             Subject::More(more) => self.answer_context_request(key, question, more),
             Subject::Plan(plan) => self.answer_plan(key, question, plan),

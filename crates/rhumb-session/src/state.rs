@@ -1,5 +1,6 @@
 //! The session: its state, and how commands of the user and responses of the host change it.
 
+use crate::agent::Agent;
 use crate::connect::{DEMO_HAS_NO_MODEL, ModelState};
 use crate::modes::Modes;
 use crate::notice::Notices;
@@ -12,9 +13,9 @@ use crate::request::mentions::FileOffers;
 use crate::request::spending::Spending;
 use crate::turn::Turns;
 use crate::{
-    Attachments, ChatFile, Codebase, Command, CommentWatch, ConnectRequest, Connection, ContextView, Effect,
-    EffectKind, Entry, Failure, Level, LookupEffect, Lookups, ModeRules, Notice, Persistence, Processes, Questions,
-    Response, SessionSelector, Transcript, TrialRules,
+    AgentRules, Attachments, ChatFile, Codebase, Command, CommentWatch, ConnectRequest, Connection, ContextView,
+    Effect, EffectKind, Entry, Failure, Level, LookupEffect, Lookups, ModeRules, Notice, Persistence, Processes,
+    Questions, Response, SessionSelector, Transcript, TrialRules,
 };
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::LocalServer;
@@ -31,6 +32,7 @@ pub struct Session {
     pub(super) drafts: Drafts,
     pub(super) turns: Turns,
     pub(super) modes: Modes,
+    pub(super) agent: Agent,
     pub(super) model: ModelState,
     pub(super) spending: Spending,
     pub(super) chat_files: ChatFiles,
@@ -105,11 +107,13 @@ impl Session {
     pub fn cancel(&mut self) -> Vec<Effect> {
         let Some(turn) = self.turns.cancel() else { return Vec::new() };
         self.hold_queue();
-        if self.close_answer(Some("cancelled".into())).is_some() {
+        let is_agent = self.last_step_of(&turn);
+        if self.close_answer(Some("cancelled".into())).is_some() || is_agent {
             self.mark_answered();
         } else {
             self.return_message(&turn);
         }
+        self.agent_cancelled();
         let mut effects = vec![Effect::Cancel];
         effects.extend(self.measure());
         effects
@@ -191,6 +195,7 @@ impl Session {
             Response::LookedUp(response) => return self.handle_lookup(response),
             Response::Indexing(response) => self.handle_index(response),
             Response::Ran(response) => return self.ran(response),
+            Response::Agent(response) => return self.agent_response(response),
             Response::Persisted(response) => return self.persisted(response),
             Response::Fetched(response) => return self.fetched(response),
             Response::Git(response) => return self.git(response),
@@ -327,6 +332,8 @@ pub struct SessionStart {
     pub verify_rounds: usize,
     /// When trials and checks run.
     pub trial_rules: TrialRules,
+    /// The settings of agent mode.
+    pub agent_rules: AgentRules,
     /// Patterns of suggested commands that run in a trial checkout without a question.
     pub allowed_commands: Vec<String>,
     /// Whether the model may suggest commands.
@@ -363,6 +370,7 @@ impl SessionStart {
         session.processes.suggestions = self.suggest_commands;
         session.processes.allowed.clone_from(&self.allowed_commands);
         session.proposals.set_trial_rules(self.trial_rules);
+        session.agent.rules = self.agent_rules;
         session.proposals.set_commits(self.auto_commit);
         *session.modes.rules_mut() = self.rules;
         session.spending.set_cap(self.spending_cap);

@@ -3,7 +3,7 @@
 use crate::context::Mode;
 use crate::processes::CommandRun;
 use rhumb_edit::review::EditRecord;
-use rhumb_llm::{Message, Role};
+use rhumb_llm::{Message, Role, ToolCall};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -31,6 +31,64 @@ pub struct Answer {
     /// Its edits in the order of the text, once they were located.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditRecord>,
+    /// The thinking in the form in which the API wants it back, with tool calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thinking: Vec<serde_json::Value>,
+}
+
+/// The state of a tool call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToolState {
+    /// It waits for calls before it, or for the user.
+    Waiting,
+    /// It runs.
+    Running,
+    /// It succeeded.
+    Done,
+    /// It failed; its result says why.
+    Failed,
+    /// It was not run, or did not end, because the loop was stopped.
+    Stopped,
+}
+
+/// A tool call of the model in agent mode, and its result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// Its number in the session, from 1. `result:N` names its result.
+    pub number: usize,
+    /// The step of the loop, from 1. The calls of one answer are one step.
+    pub step: usize,
+    /// The call.
+    pub call: ToolCall,
+    /// Its state.
+    pub state: ToolState,
+    /// The result as it is sent to the model; empty before it ended.
+    pub result: String,
+    /// The result in a few words, for display: `212 lines`, `exit code 1`.
+    pub outcome: String,
+    /// The tokens of the result.
+    pub tokens: usize,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Whether requests contain one line in place of the result.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_dropped: bool,
+    /// Whether the user wants the result to stay in requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pinned: bool,
+}
+
+impl ToolUse {
+    /// The name of the tool and its arguments in one line.
+    pub fn description(&self) -> (String, String) {
+        rhumb_agent::tools::describe(&self.call)
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        !matches!(self.state, ToolState::Waiting | ToolState::Running)
+    }
 }
 
 /// The level of a status message.
@@ -97,6 +155,13 @@ pub enum Entry {
     },
     /// A command that ran or runs; never sent.
     Ran(CommandRun),
+    /// A tool call of the model in agent mode, after the answer that made it.
+    Tool(ToolUse),
+    /// A message that the user sent while the agent loop ran. It follows the results of a step.
+    Steering {
+        /// Its text.
+        text: String,
+    },
     /// The conversation before this entry is no longer sent.
     Cleared,
 }
@@ -285,7 +350,9 @@ pub(super) fn history(transcript: &[Entry]) -> impl Iterator<Item = (Role, &str)
         Entry::Shared { text, .. } => Some((Some((Role::User, text.as_str())), None)),
         // After a connection error, the message counts as unanswered, and its partial answer is omitted too.
         Entry::Answer(answer) => is_included.then(|| (None, Some(answer.messages()))),
-        Entry::Status(_) | Entry::Ran(_) | Entry::Cleared => None,
+        // Agent mode sends its calls with their results; later turns in other modes need only the answers.
+        Entry::Steering { text } => is_included.then_some((Some((Role::User, text.as_str())), None)),
+        Entry::Status(_) | Entry::Ran(_) | Entry::Tool(_) | Entry::Cleared => None,
     });
     messages.flat_map(|(message, answer)| message.into_iter().chain(answer.into_iter().flatten()))
 }
@@ -304,7 +371,7 @@ pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
                 messages.extend(answer.messages().map(|(role, text)| Message::new(role, text)));
             }
             Entry::Cleared => messages.clear(),
-            Entry::Answer(_) | Entry::FollowUp { .. } | Entry::Status(_) | Entry::Shared { .. } | Entry::Ran(_) => {}
+            _ => {}
         }
     }
     messages
@@ -332,8 +399,13 @@ mod tests {
 
     #[test]
     fn the_history_starts_after_the_last_clear_and_skips_unanswered_messages() {
-        let answer =
-            Answer { text: "a".into(), reasoning: "r".into(), state: AnswerState::Complete, edits: Vec::new() };
+        let answer = Answer {
+            text: "a".into(),
+            reasoning: "r".into(),
+            state: AnswerState::Complete,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        };
         let user = |text: &str, answered| Entry::User { text: text.into(), mode: Mode::Code, answered };
         let transcript = [
             user("old", true),
@@ -356,6 +428,7 @@ mod tests {
                 reasoning: String::new(),
                 state: state.clone(),
                 edits: Vec::new(),
+                thinking: Vec::new(),
             })
         };
         let user = |mode| Entry::User { text: "q".into(), mode, answered: true };
@@ -377,6 +450,7 @@ mod tests {
                 reasoning: String::new(),
                 state: AnswerState::Complete,
                 edits: Vec::new(),
+                thinking: Vec::new(),
             })
         };
         assert_eq!(shared_since_answer(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
@@ -392,6 +466,7 @@ mod tests {
                 reasoning: String::new(),
                 state: AnswerState::Complete,
                 edits: Vec::new(),
+                thinking: Vec::new(),
             })
         };
         let user = |text: &str| Entry::User { text: text.into(), mode: Mode::Code, answered: true };

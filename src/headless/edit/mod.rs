@@ -15,10 +15,13 @@ use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, ModelClient, RequestEnv, editor_client};
 use crate::signals::Signals;
+use rhumb_agent::Caps;
 use rhumb_session::ContextRequestPolicy;
 use rhumb_session::context::Mode;
+use rhumb_session::{AgentRules, RunPolicy};
 use rhumb_session::{ChatFile, Connection, Failure, MentionPolicy, ModeRules, Session, SessionStart, uncounted};
 use rhumb_workspace::Root;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 use one_shot::OneShot;
@@ -134,6 +137,7 @@ fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -
             more_rounds: settings.codebase.rounds,
             reads_pages: false,
         },
+        agent_rules: agent_rules(settings, args),
         spending_cap: settings.spending_cap,
         facts: Some(line.facts.clone()),
         chat_files: chat_files(root, args, &settings.reference_files()),
@@ -141,6 +145,20 @@ fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -
         ..SessionStart::default()
     };
     start.begin().0
+}
+
+/// The rules of agent mode: those of the settings, and the flags. Nobody answers questions.
+fn agent_rules(settings: &Settings, args: &EditArgs) -> AgentRules {
+    let rules = settings.agent_rules;
+    // Without a user, "ask" means that nothing runs.
+    let of_settings = if rules.run == RunPolicy::Ask { RunPolicy::None } else { rules.run };
+    let caps = Caps {
+        steps: args.max_steps.or(rules.caps.steps),
+        dollars: args.budget.or(rules.caps.dollars),
+        time: args.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).or(rules.caps.time),
+        ..rules.caps
+    };
+    AgentRules { run: args.run.map_or(of_settings, RunPolicy::from), caps, asks: false, ..rules }
 }
 
 fn chat_files(root: &Root, args: &EditArgs, reference: &[String]) -> Vec<ChatFile> {

@@ -4,7 +4,7 @@ use super::out::{Out, prompt_json};
 use super::out::{UNREADABLE, cause, incomplete, user_error};
 use super::{EditArgs, print, print_json};
 use crate::error::{ErrorKind, UserError};
-use crate::headless::event::{HunkEvent, TurnEvent};
+use crate::headless::event::{FileEvent, HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::trial::TrialCommand;
 use crate::headless::undo::may_go_unrecorded;
@@ -15,13 +15,14 @@ use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Proposal, Status};
 use rhumb_llm::{Completion, StreamEvent};
 use rhumb_session::{
-    AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level, MentionEffect,
-    PendingWrite, ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState, WriteSummary,
-    Written, name_some, pending_writes,
+    AgentEnd, AskError, AskEvent, CodebaseResponse, Committed, Effect, Entry, GitEffect, GitResponse, Level,
+    MentionEffect, PendingWrite, ProcessSubject, RequestSpec, Response, RunResponse, Session, Subject, SurveyState,
+    ToolState, ToolUse, WriteSummary, Written, name_some, pending_writes,
 };
 use rhumb_text::sanitize;
 use rhumb_workspace::Root;
 use rhumb_workspace::process::quoted;
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -52,7 +53,19 @@ pub(super) struct OneShot<'a> {
     proposal: Option<Proposal>,
     asked: WriteQuestion,
     uncommitted: Option<(Written, WriteSummary)>,
+    agent: AgentProgress,
     outcome: OneShotOutcome,
+}
+
+/// What was printed of an agent loop.
+#[derive(Default)]
+struct AgentProgress {
+    /// The number of calls whose event was printed, and the numbers of those whose result was printed.
+    calls: usize,
+    results: BTreeSet<usize>,
+    step: usize,
+    /// Whether its proposal was not decided on yet.
+    is_undecided: bool,
 }
 
 #[derive(Default)]
@@ -117,6 +130,7 @@ impl<'a> OneShot<'a> {
             proposal: None,
             asked: WriteQuestion::default(),
             uncommitted: None,
+            agent: AgentProgress { is_undecided: args.agent, ..AgentProgress::default() },
             outcome: OneShotOutcome::default(),
         }
     }
@@ -178,6 +192,9 @@ impl<'a> OneShot<'a> {
         loop {
             self.settle().await?;
             if let Some(error) = self.outcome.error.take() {
+                if self.agent.is_undecided {
+                    self.print_agent_proposal()?;
+                }
                 return Err(error);
             }
             if self.outcome.leaving.is_some() {
@@ -185,6 +202,9 @@ impl<'a> OneShot<'a> {
             }
             if !self.session.questions().is_empty() {
                 self.answer_question()?;
+            } else if self.agent.is_undecided && self.session.agent_end().is_some() {
+                self.agent.is_undecided = false;
+                self.decide_agent().await?;
             } else if let Some(proposal) = self.proposal.take() {
                 self.decide(proposal).await?;
             } else {
@@ -254,6 +274,7 @@ impl<'a> OneShot<'a> {
                 | Effect::Write { .. }
                 | Effect::Codebase(_)
                 | Effect::Git(_)
+                | Effect::Agent(_)
                 | Effect::Run(_) => {
                     self.host.execute(effect);
                 }
@@ -269,6 +290,7 @@ impl<'a> OneShot<'a> {
         let effects = self.session.handle(report);
         // The error of an answer was printed, or is the error of the command.
         self.print_entries(self.has_failed)?;
+        self.print_tools()?;
         self.perform(effects)
     }
 
@@ -372,6 +394,88 @@ impl<'a> OneShot<'a> {
         Ok(())
     }
 
+    /// Prints tool calls and results that are new.
+    fn print_tools(&mut self) -> Result<(), UserError> {
+        let tools: Vec<ToolUse> = self
+            .session
+            .transcript()
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Tool(tool) if !self.agent.results.contains(&tool.number) => Some(tool.clone()),
+                _ => None,
+            })
+            .collect();
+        for tool in tools {
+            let arguments =
+                || serde_json::from_str(&tool.call.arguments).unwrap_or_else(|_| tool.call.arguments.clone().into());
+            let (id, name) = (tool.call.id.clone(), tool.call.name.clone());
+            if tool.number > self.agent.calls {
+                self.agent.calls = tool.number;
+                if tool.step != self.agent.step {
+                    self.agent.step = tool.step;
+                    self.out.event(&TurnEvent::Step { step: tool.step })?;
+                }
+                self.out.event(&TurnEvent::ToolCall { id: id.clone(), name: name.clone(), arguments: arguments() })?;
+            }
+            if !tool.is_over() {
+                continue;
+            }
+            self.agent.results.insert(tool.number);
+            let ok = tool.state == ToolState::Done;
+            if !self.out.json {
+                let (name, summary) = tool.description();
+                let mark = if ok { "✓" } else { "✗" };
+                let line = format!("step {}: {mark} {name} {summary}: {}", tool.step, tool.outcome);
+                complain(&sanitize::visible_line(&line));
+            }
+            let (tokens, ms, text) = (tool.tokens, tool.ms, tool.result.clone());
+            self.out.event(&TurnEvent::ToolResult { id, name, arguments: arguments(), ok, tokens, ms, text })?;
+            if tool.call.name == "plan" && ok {
+                let items = serde_json::to_value(self.session.agent_plan()).unwrap_or_default();
+                self.out.event(&TurnEvent::Plan { items })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The changes of the agent loop as a proposal.
+    fn agent_proposal(&self) -> Proposal {
+        let files = self.session.review().pending_changes().into_iter().map(|pending| pending.file).collect();
+        Proposal { files, ..Proposal::default() }
+    }
+
+    /// Prints the proposal of an agent loop of which nothing is written.
+    fn print_agent_proposal(&self) -> Result<(), UserError> {
+        let proposal = self.agent_proposal();
+        if proposal.files.is_empty() { Ok(()) } else { self.out.diff(&as_diff(&proposal)) }
+    }
+
+    /// Decides on the proposal of the agent loop, and writes what is accepted.
+    async fn decide_agent(&mut self) -> Result<(), UserError> {
+        let review = self.session.review();
+        let files = review.files.iter().map(|file| FileEvent { path: file.path.clone(), hunks: file.hunks.len() });
+        let files: Vec<FileEvent> = files.collect();
+        let is_empty = files.is_empty();
+        self.out.event(&TurnEvent::Proposal { files })?;
+        let end = self.session.agent_end().cloned();
+        if let Some(AgentEnd::Stopped(stop)) = &end {
+            self.out.event(&TurnEvent::Cap { text: stop.to_string() })?;
+            self.outcome.code = ErrorKind::Incomplete.exit_code();
+            return self.print_agent_proposal();
+        }
+        if end != Some(AgentEnd::Finished) {
+            self.outcome.code = ErrorKind::Incomplete.exit_code();
+            return self.print_agent_proposal();
+        }
+        if is_empty {
+            return Ok(());
+        }
+        if self.args.dry_run || (!self.args.yes && !self.asks()) {
+            return self.print_agent_proposal();
+        }
+        self.write_decided().await
+    }
+
     fn answer_question(&mut self) -> Result<(), UserError> {
         let Some(question) = self.session.questions().first() else { return Ok(()) };
         let last = question.choices.last().map_or('n', |choice| choice.key);
@@ -433,6 +537,11 @@ impl<'a> OneShot<'a> {
         if self.args.dry_run || (!self.args.yes && !self.asks()) {
             return self.out.diff(&as_diff(&proposal));
         }
+        self.write_decided().await
+    }
+
+    /// Has the hunks decided, and writes the accepted ones.
+    async fn write_decided(&mut self) -> Result<(), UserError> {
         if !self.decide_hunks().await {
             self.quit();
             return Ok(());

@@ -495,7 +495,7 @@ impl LineUi {
             self.out.line("The recording is discarded.");
             self.session.stop_recording(false)
         } else if self.session.turn().is_some() {
-            self.session.cancel()
+            self.session.interrupt()
         } else if let Some(effects) = self.session.stop_compacting() {
             effects
         } else if let Some(effects) = self.session.stop_page() {

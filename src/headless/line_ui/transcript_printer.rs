@@ -134,6 +134,11 @@ impl TranscriptPrinter {
             }
             Entry::Shared { title, .. } => lines.push(format!("shared with the model: {title}")),
             Entry::Ran(ran) => lines.push(format!("running: {}", ran.line)),
+            Entry::Tool(tool) => {
+                let (name, summary) = tool.description();
+                lines.push(format!("step {}: {name} {summary}: {}", tool.step, tool.outcome));
+            }
+            Entry::Steering { text } => lines.push(format!("message: {text}")),
             Entry::Cleared => lines.push("The conversation above this line is no longer sent.".to_owned()),
         }
     }

@@ -429,6 +429,7 @@ pub fn llm_request(
         model: client.model.clone(),
         messages: prompt.messages.clone(),
         tokens: prompt.tokens,
+        tools: prompt.tools.clone(),
         max_output_tokens: settings.max_output_tokens,
         temperature: settings.temperature.map(|temperature| temperature as f32),
         thinking: overrides.thinking.apply(settings.thinking.clone()),

@@ -226,7 +226,7 @@ impl Host {
         check(&mut context, request)
     }
 
-    fn event_sender(&self, job: u64) -> impl FnMut(CommandEvent<'_>) {
+    pub(in crate::host) fn event_sender(&self, job: u64) -> impl FnMut(CommandEvent<'_>) {
         let mut run = 0;
         move |event| {
             let response = match event {

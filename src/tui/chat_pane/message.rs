@@ -7,7 +7,7 @@ use std::path::Path;
 use rhumb_edit::review::EditRecord;
 use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, CommandRun, EntryVersion, RunState, StatusMessage};
+use rhumb_session::{Answer, AnswerState, CommandRun, EntryVersion, RunState, StatusMessage, ToolState, ToolUse};
 use rhumb_workspace::process::End;
 
 use super::reading::{EditCard, Stop};
@@ -55,6 +55,8 @@ impl Key {
             Entry::Cleared => 0,
             Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => text.len(),
             Entry::Ran(ran) => ran.tail.len(),
+            Entry::Tool(_) => 1,
+            Entry::Steering { text } => text.len(),
             Entry::Answer(answer) => answer.text.len(),
             Entry::Status(notice) => notice.text.len() + notice.hint.len(),
         };
@@ -121,6 +123,8 @@ impl Message {
                 [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
             }
             Entry::Ran(ran) => command_lines(ran, columns, scene),
+            Entry::Tool(tool) => tool_lines(tool, self.key.open, columns, scene),
+            Entry::Steering { text } => marked(text, "❯ ", Role::User, columns, theme),
             Entry::Status(notice) => notice_lines(notice, columns, theme),
             Entry::Cleared => vec![Line::styled("── not sent from here up ──", theme.style(Role::Muted))],
             Entry::Answer(answer) => {
@@ -133,7 +137,10 @@ impl Message {
                 lines
             }
         };
-        self.lines.push(Line::default());
+        // The calls of a step stay together.
+        if !matches!(entry, Entry::Tool(_)) {
+            self.lines.push(Line::default());
+        }
         let blocks = blocks.into_inner();
         (self.shown, self.missing) = (blocks.shown, blocks.missing);
         (self.height, self.exact) = (self.lines.len(), true);
@@ -204,6 +211,7 @@ fn mode_mark(mode: Mode) -> &'static str {
         Mode::Ask => "? ",
         Mode::Architect => "⌂ ",
         Mode::Context => "§ ",
+        Mode::Agent => "» ",
         Mode::Help => "¿ ",
     }
 }
@@ -257,6 +265,48 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Lines 
     };
     let mut lines = marked(&notice.text, mark, role, columns, theme);
     lines.extend(marked(&notice.hint, "→ ", Role::Muted, columns, theme));
+    lines
+}
+
+/// Maximum number of lines of a result that an unfolded card shows.
+const RESULT_LINES: usize = 200;
+
+/// A tool call as one line: its state, what it does, and what came of it. Unfolded, its arguments and its result too.
+fn tool_lines(tool: &ToolUse, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Lines {
+    let theme = scene.theme;
+    let (mark, role) = match tool.state {
+        ToolState::Waiting => ("· ", Role::Muted),
+        ToolState::Running => ("⋯ ", Role::Accent),
+        ToolState::Done => ("✓ ", Role::Success),
+        ToolState::Failed => ("✗ ", Role::Error),
+        ToolState::Stopped => ("■ ", Role::Warning),
+    };
+    let (name, summary) = tool.description();
+    let mut facts = vec![sanitize::visible_line(&tool.outcome).into_owned()];
+    if tool.is_over() {
+        facts.push(format!("{} tokens", meter::tokens(tool.tokens as u64)));
+        facts.extend((tool.ms >= 100).then(|| format!("{:.1} s", tool.ms as f64 / 1000.0)));
+    }
+    facts.extend(tool.is_dropped.then(|| "dropped".to_owned()));
+    facts.extend(tool.is_pinned.then(|| "pinned".to_owned()));
+    facts.retain(|fact| !fact.is_empty());
+    let facts = facts.join(" · ");
+    let said = sanitize::visible_line(&format!("{name} {summary}")).into_owned();
+    // What came of it stays visible, as far as half of the line.
+    let facts = width::clip(&facts, columns / 2).into_owned();
+    let said = width::clip(said.trim_end(), columns.saturating_sub(width::columns(&facts) + 5)).into_owned();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(mark, theme.style(role)),
+        Span::styled(said, theme.style(Role::Text)),
+        Span::styled(if facts.is_empty() { String::new() } else { format!(" · {facts}") }, theme.style(Role::Muted)),
+    ])];
+    if open {
+        let arguments: String = tool.call.arguments.chars().take(2_000).collect();
+        lines.extend(marked(&format!("result {}: {name} {arguments}", tool.number), "  ", Role::Muted, columns, theme));
+        let result: Vec<&str> = tool.result.lines().take(RESULT_LINES).collect();
+        lines.extend(marked(&result.join("\n"), "  ", Role::Text, columns, theme));
+        lines.push(Line::default());
+    }
     lines
 }
 

@@ -338,6 +338,11 @@ pub(crate) fn text_of(entry: &Entry) -> String {
         Entry::Answer(answer) => answer.text.clone(),
         Entry::Status(notice) => with(&notice.text, &notice.hint),
         Entry::Ran(ran) => with(&format!("$ {}", ran.line), &ran.excerpt("")),
+        Entry::Tool(tool) => {
+            let (name, summary) = tool.description();
+            with(&format!("{name} {summary}"), &tool.result)
+        }
+        Entry::Steering { text } => text.clone(),
         Entry::Cleared => "not sent from here up".to_owned(),
     }
 }
@@ -385,7 +390,13 @@ mod tests {
 
     fn answer(text: &str, reasoning: &str) -> Entry {
         let state = AnswerState::Complete;
-        Entry::Answer(Answer { text: text.into(), reasoning: reasoning.into(), state, edits: Vec::new() })
+        Entry::Answer(Answer {
+            text: text.into(),
+            reasoning: reasoning.into(),
+            state,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        })
     }
 
     #[test]

@@ -360,7 +360,13 @@ mod tests {
     }
 
     fn answer(text: String) -> Entry {
-        Entry::Answer(Answer { text, reasoning: String::new(), state: AnswerState::Complete, edits: Vec::new() })
+        Entry::Answer(Answer {
+            text,
+            reasoning: String::new(),
+            state: AnswerState::Complete,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        })
     }
 
     /// Answers with a code block each, of which no two are the same.
@@ -435,7 +441,13 @@ mod tests {
     #[test]
     fn an_answer_that_grows_does_not_move_what_is_read_of_it() {
         let text: String = (0..60).map(|line| format!("line {line}\n\n")).collect();
-        let streaming = Answer { text, reasoning: String::new(), state: AnswerState::Streaming, edits: Vec::new() };
+        let streaming = Answer {
+            text,
+            reasoning: String::new(),
+            state: AnswerState::Streaming,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        };
         let mut test = TestScreen::new([user("go"), Entry::Answer(streaming)]);
         test.frame();
         test.scroll(50);
@@ -474,7 +486,13 @@ mod tests {
     fn what_is_read_stays_in_view_while_an_answer_streams() {
         let streaming = |lines: usize| {
             let text = (0..lines).map(|number| format!("Paragraph {number}.\n\n")).collect();
-            Entry::Answer(Answer { text, reasoning: String::new(), state: AnswerState::Streaming, edits: Vec::new() })
+            Entry::Answer(Answer {
+                text,
+                reasoning: String::new(),
+                state: AnswerState::Streaming,
+                edits: Vec::new(),
+                thinking: Vec::new(),
+            })
         };
         let mut test = TestScreen::new([user("what now?"), streaming(3)]);
         test.frame();

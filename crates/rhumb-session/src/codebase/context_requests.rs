@@ -41,6 +41,9 @@ impl Session {
         if !turn.asks_codebase {
             return spec;
         }
+        if turn.mode == Mode::Agent {
+            return RequestSpec { related: self.codebase.related.clone(), ..spec };
+        }
         let may_request = self.modes.rules().more != ContextRequestPolicy::Never
             && self.codebase.rounds < self.modes.rules().more_rounds;
         let codebase = if may_request { CodebaseQuestion::MayRequestMore } else { CodebaseQuestion::Final };

@@ -176,6 +176,10 @@ impl Session {
 
     /// The question about the whole repository in a message, if the mode allows one.
     pub(super) fn question_in(message: &str, mode: Mode) -> Option<String> {
+        // The agent loop starts with the code that the message is about.
+        if mode == Mode::Agent {
+            return Some(message.to_owned()).filter(|message| !message.trim().is_empty());
+        }
         let is_allowed = !matches!(mode, Mode::Editor | Mode::Help);
         codebase_question(message).filter(|question| is_allowed && !question.is_empty())
     }

@@ -41,8 +41,7 @@ fn found(session: &mut Session, turn: u64, places: Vec<ChunkLocation>) -> Vec<Ef
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turns.current().map(|turn| turn.number).expect("a turn");
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    let mut effects =
-        session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
+    let mut effects = session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     effects.retain(|effect| !matches!(effect, Effect::Measure(_)));
     effects
 }

@@ -12,7 +12,9 @@ pub use completion_target::{CompletionKind, CompletionTarget, completion_target}
 pub use table::{Argument, COMMANDS, Group};
 
 use crate::context::Mode;
-use crate::{Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session, TrialHunks};
+use crate::{
+    CapChange, Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session, TrialHunks,
+};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
 use rhumb_llm::Thinking;
@@ -121,6 +123,12 @@ pub enum Command {
     Retry,
     /// Return an earlier message to the composer: the number of its turn, 1-based; the last one by default.
     Rewind(Option<usize>),
+    /// Return to the state after a step of the agent loop; 0 is the state before the first.
+    RewindStep(usize),
+    /// Hand the last turn, or the running one when it is complete, to the agent loop.
+    TakeOver,
+    /// Show the caps of the agent loop, or set one.
+    Cap(Option<CapChange>),
     /// Undo the last write.
     Undo,
     /// Redo the last undone write.
@@ -343,6 +351,44 @@ impl Arguments<'_> {
         }
     }
 
+    /// Parses a turn, or a step of the agent loop.
+    fn rewind(&self) -> Result<Command, CommandError> {
+        let Some(step) = self.text.strip_prefix("step") else { return Ok(Command::Rewind(self.turn()?)) };
+        let step =
+            step.trim().parse().map_err(|_| self.error(format!("{} is not the number of a step", step.trim())))?;
+        Ok(Command::RewindStep(step))
+    }
+
+    /// Parses a cap of the agent loop and its new value; `None` without an argument.
+    fn cap(&self) -> Result<Option<CapChange>, CommandError> {
+        let Some((name, value)) = self.text.split_once(char::is_whitespace) else {
+            return if self.text.is_empty() { Ok(None) } else { Err(self.error("a value is missing")) };
+        };
+        let value = value.trim();
+        let wrong = || self.error(format!("{value} is not a value for {name}"));
+        let unless_off = |parsed: Option<f64>| match value {
+            "off" => Ok(None),
+            _ => parsed.filter(|number| number.is_finite() && *number >= 0.0).map(Some).ok_or_else(wrong),
+        };
+        let scaled = |units: &[(char, f64)]| {
+            let unit = units.iter().find_map(|(unit, factor)| Some((value.strip_suffix(*unit)?, *factor)));
+            let (digits, factor) = unit.unwrap_or((value, 1.0));
+            digits.trim().parse::<f64>().ok().map(|number| number * factor)
+        };
+        Ok(Some(match name {
+            "steps" => CapChange::Steps(unless_off(scaled(&[]))?.map(|steps| steps as usize)),
+            "tokens" => CapChange::Tokens(
+                unless_off(scaled(&[('k', 1e3), ('K', 1e3), ('M', 1e6)]))?.map(|tokens| tokens as u64),
+            ),
+            "cost" => CapChange::Cost(unless_off(value.trim_start_matches('$').parse().ok())?),
+            "time" => CapChange::Time(
+                unless_off(scaled(&[('s', 1.0), ('m', 60.0), ('h', 3600.0)]))?
+                    .map(|seconds| std::time::Duration::try_from_secs_f64(seconds).unwrap_or(std::time::Duration::MAX)),
+            ),
+            _ => return Err(self.error(format!("{name} is not one of steps, tokens, cost, time"))),
+        }))
+    }
+
     /// Parses the number of a turn, 1-based; `None` without an argument.
     fn turn(&self) -> Result<Option<usize>, CommandError> {
         match self.text.parse::<usize>() {
@@ -424,6 +470,9 @@ impl Session {
             Command::Voice => return self.record(),
             Command::Reset => return self.reset(),
             Command::Rewind(turn) => return self.rewind(turn),
+            Command::RewindStep(step) => return self.rewind_to_step(step),
+            Command::TakeOver => return self.go_on_as_agent(),
+            Command::Cap(change) => self.change_cap(change),
             Command::Sessions(query) => return self.list_sessions(query),
             Command::Resume(word) => return self.resume(word),
             Command::Fork(turn) => return self.fork(turn),

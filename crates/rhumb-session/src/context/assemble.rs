@@ -25,9 +25,10 @@ use super::instructions::{Instructions, example_as_turns, instructions};
 use super::mode::{Task, UserEnvironment};
 use super::prompt::{Prompt, PromptSecret, Section, SectionKind};
 use super::prompts::Prompts;
+use rhumb_agent::protocol;
 use rhumb_index::retrieval::{Related, related_text};
 use rhumb_llm::models::{Caching, Model, Reminder};
-use rhumb_llm::{Image, Message, Role};
+use rhumb_llm::{Image, Message, Role, Tool, ToolResult};
 use rhumb_text::sanitize;
 use rhumb_text::secrets::{Secret, masked, secrets};
 use rhumb_tokens::{ImageCost, TokenCounter};
@@ -38,6 +39,12 @@ pub(super) const TOKENS_PER_MESSAGE: usize = 4;
 
 /// Tokens that start every answer (OpenAI's figure).
 const TOKENS_PER_ANSWER: usize = 3;
+
+/// Tokens that a tool call or a result adds in addition to its text: ids, names and marks (measured with OpenAI's models).
+const TOKENS_PER_CALL: usize = 12;
+
+/// The number of messages at the end of the agent loop that are marked for caching.
+const MARKED_STEPS: usize = 2;
 
 /// A file whose text is in the request.
 #[derive(Debug, Clone)]
@@ -83,6 +90,17 @@ pub struct ContextInputs<'a> {
     pub may_drop_history: bool,
     /// Whether secrets are sent without masking.
     pub send_secrets: bool,
+    /// The tools that the model may call.
+    pub tools: Option<OfferedTools<'a>>,
+}
+
+/// The tools of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct OfferedTools<'a> {
+    /// The tools.
+    pub tools: &'a [Tool],
+    /// Whether calls are written as text, because the model or its server has no tool calls.
+    pub as_text: bool,
 }
 
 /// The sections that are left out of a request.
@@ -204,6 +222,9 @@ impl Assembler<'_> {
     fn instructions(&mut self, instructions: Instructions) {
         let turns = example_as_turns(self.inputs.model);
         let mut parts = vec![(SectionKind::System, "system", instructions.system)];
+        if let Some(offered) = self.inputs.tools.filter(|offered| offered.as_text) {
+            parts.push((SectionKind::Tools, "tools", format!("\n\n{}", protocol::instructions(offered.tools))));
+        }
         if let Some(example) = instructions.example.as_ref().filter(|_| !turns) {
             let lead = if instructions.example_lead.is_empty() {
                 String::new()
@@ -217,6 +238,9 @@ impl Assembler<'_> {
         } else {
             self.material(parts);
         }
+        if let Some(offered) = self.inputs.tools.filter(|offered| !offered.as_text) {
+            self.tools(offered.tools);
+        }
         if let Some(example) = instructions.example.filter(|_| turns) {
             let messages = [
                 Message::new(Role::User, example.request),
@@ -226,6 +250,20 @@ impl Assembler<'_> {
             ];
             self.conversation(SectionKind::Examples, "example", &messages);
         }
+    }
+
+    /// The definitions of the tools. They are sent beside the messages, and belong to the instructions.
+    fn tools(&mut self, tools: &[Tool]) {
+        let define = |tool: &Tool| {
+            let Tool { name, description, parameters, .. } = tool;
+            serde_json::json!({ "name": name, "description": description, "parameters": parameters }).to_string()
+        };
+        let text = tools.iter().map(define).collect::<Vec<_>>().join("\n");
+        let tokens = self.count(&text) + TOKENS_PER_CALL * tools.len();
+        let (kind, title, message) = (SectionKind::Tools, "tools".to_owned(), 0);
+        let section = Section { kind, title, role: Role::System, message, tokens, text, cached: false };
+        self.prompt.sections.push(section);
+        self.prompt.tools = tools.to_vec();
     }
 
     /// Messages of the conversation, as one section.
@@ -304,7 +342,13 @@ impl Assembler<'_> {
 
     /// The exchange about this request, the message, and the reminder.
     fn current(&mut self, reminder: Option<String>) {
-        if !self.inputs.exchange.is_empty() {
+        if self.inputs.tools.is_some() {
+            self.agent_exchange();
+            // Between two steps of the agent loop the user has said nothing.
+            if self.inputs.draft.is_empty() && !self.inputs.exchange.is_empty() {
+                return;
+            }
+        } else if !self.inputs.exchange.is_empty() {
             self.conversation(SectionKind::Current, "this request so far", self.inputs.exchange);
         }
         let draft = (SectionKind::Current, "draft", self.inputs.draft.to_owned());
@@ -323,6 +367,59 @@ impl Assembler<'_> {
         }
     }
 
+    /// The messages of the agent loop so far: a section for each message of the user, each answer and each result.
+    ///
+    /// The last two messages of the user are marked for caching: this request stores the prefix up to the last one, and finds
+    /// the prefix that the request before it has stored.
+    fn agent_exchange(&mut self) {
+        let text_protocol = self.inputs.tools.is_some_and(|tools| tools.as_text);
+        let mut step = 0;
+        for message in self.inputs.exchange {
+            let mut sent = Message { tool_results: Vec::new(), content: String::new(), ..message.clone() };
+            let mut border = TOKENS_PER_MESSAGE;
+            for result in &message.tool_results {
+                let title = format!("result of {}", result.name);
+                let content = self.masked(result.content.clone(), &title);
+                let tokens = self.count(&content) + std::mem::take(&mut border) + TOKENS_PER_CALL;
+                self.section(SectionKind::ToolResult(result.id.clone()), &title, Role::User, tokens, content.clone());
+                sent.tool_results.push(ToolResult { content, ..result.clone() });
+            }
+            let (kind, title) = match message.role {
+                Role::Assistant => {
+                    step += 1;
+                    (SectionKind::Step, format!("step {step}"))
+                }
+                _ => (SectionKind::Current, "message".to_owned()),
+            };
+            if !message.content.is_empty() || !message.tool_calls.is_empty() {
+                let calls: Vec<String> =
+                    message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
+                sent.content = self.masked(message.content.clone(), &title);
+                let text = [vec![sent.content.clone()], calls].concat().join("\n");
+                let text = text.trim_start_matches('\n').to_owned();
+                let overhead = std::mem::take(&mut border) + TOKENS_PER_CALL * message.tool_calls.len();
+                let tokens = self.count(&text) + overhead;
+                self.section(kind, &title, message.role, tokens, text);
+            }
+            self.prompt.messages.push(if text_protocol { as_text(sent) } else { sent });
+        }
+        let wants_marks = self.inputs.task.mark_cache && self.inputs.model.capabilities.caching == Caching::Marked;
+        let ends: Vec<usize> = (0..self.prompt.messages.len())
+            .rev()
+            .take(self.inputs.exchange.len())
+            .filter(|at| self.prompt.messages.get(*at).is_some_and(|message| message.role == Role::User))
+            .take(MARKED_STEPS)
+            .collect();
+        for at in ends.into_iter().filter(|_| wants_marks) {
+            if let Some(message) = self.prompt.messages.get_mut(at) {
+                message.cached = true;
+            }
+            if let Some(section) = self.prompt.sections.iter_mut().rfind(|section| section.message == at) {
+                section.cached = true;
+            }
+        }
+    }
+
     /// Marks the last message for caching if a message was added after the first `before`. Returns the number of messages.
     fn mark_cached_since(&mut self, before: usize) -> usize {
         let count = self.prompt.messages.len();
@@ -335,6 +432,19 @@ impl Assembler<'_> {
         }
         count
     }
+}
+
+/// A message whose calls and results are written as text.
+fn as_text(message: Message) -> Message {
+    let calls = message.tool_calls.iter().map(|call| {
+        let arguments =
+            serde_json::from_str(&call.arguments).unwrap_or_else(|_| serde_json::Value::String(call.arguments.clone()));
+        protocol::render_call(&call.name, &arguments)
+    });
+    let results = (!message.tool_results.is_empty()).then(|| protocol::results(&message.tool_results));
+    let parts = results.into_iter().chain([message.content.clone()]).chain(calls).filter(|part| !part.is_empty());
+    let content = parts.collect::<Vec<_>>().join("\n\n");
+    Message { content, tool_calls: Vec::new(), tool_results: Vec::new(), thinking: Vec::new(), ..message }
 }
 
 struct SentFile<'a> {

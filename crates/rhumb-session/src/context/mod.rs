@@ -21,7 +21,7 @@ mod prompts;
 mod summary;
 
 pub use ai_comment::{AiComment, CommentKind, FoundComment, ai_comments, comment_request, found_comments};
-pub use assemble::{ContextFile, ContextInputs};
+pub use assemble::{ContextFile, ContextInputs, OfferedTools};
 pub use budget::{BudgetOverrides, BudgetPlan, Overflow, Window, map_budget, reduced_input};
 pub use chunks::{
     Anchor, CODEBASE, ChunkLocation, ContextChunk, SentChunk, codebase_question, merge_locations, ranked,

@@ -18,6 +18,8 @@ pub enum Mode {
     Architect,
     /// A request for the files that a change needs.
     Context,
+    /// A task for the agent loop: the model calls tools until it is done.
+    Agent,
     /// A question about this program.
     Help,
     /// A plan, answered with its edits only: the second half of [`Mode::Architect`]. Cannot be chosen.
@@ -26,10 +28,10 @@ pub enum Mode {
 
 impl Mode {
     /// The modes that can be chosen, in the order of the help.
-    pub const CHOICES: [Self; 5] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Help];
+    pub const CHOICES: [Self; 6] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Agent, Self::Help];
 
     /// The modes that a key cycles through. [`Mode::Help`] is not among them: `/help` asks one question at a time.
-    pub const CYCLE: [Self; 4] = [Self::Code, Self::Ask, Self::Architect, Self::Context];
+    pub const CYCLE: [Self; 5] = [Self::Code, Self::Ask, Self::Architect, Self::Context, Self::Agent];
 
     /// The mode after this one in [`Mode::CYCLE`].
     pub fn next(self) -> Self {
@@ -44,6 +46,7 @@ impl Mode {
             Self::Ask => "ask",
             Self::Architect => "architect",
             Self::Context => "context",
+            Self::Agent => "agent",
             Self::Help => "help",
             Self::Editor => "editor",
         }
@@ -63,7 +66,7 @@ impl fmt::Display for Mode {
 
 /// The word is not the name of a mode that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected code, ask, architect, context or help")]
+#[error("expected code, ask, architect, context, agent or help")]
 pub struct UnknownMode;
 
 impl FromStr for Mode {

@@ -2,7 +2,7 @@
 
 use super::budget::{BudgetPlan, Window};
 use super::chunks::SentChunk;
-use rhumb_llm::{Message, Role};
+use rhumb_llm::{Message, Role, Tool};
 use std::fmt::{self, Write as _};
 
 /// The kind of a section, in the order in which sections are sent.
@@ -10,6 +10,8 @@ use std::fmt::{self, Write as _};
 pub enum SectionKind {
     /// Instructions, including the rules of the edit format.
     System,
+    /// The definitions of the tools, or how calls of them are written.
+    Tools,
     /// An example of a request and its answer in the edit format.
     Examples,
     /// A read-only file, by path.
@@ -26,6 +28,10 @@ pub enum SectionKind {
     Image(String),
     /// The message, and the exchange since the files were shown.
     Current,
+    /// An answer of the agent loop, with its tool calls.
+    Step,
+    /// The result of a tool call, by the id of the call.
+    ToolResult(String),
     /// A short reminder of the edit format.
     Reminder,
 }
@@ -35,6 +41,9 @@ impl SectionKind {
     pub fn name(&self) -> &'static str {
         match self {
             Self::System => "system",
+            Self::Tools => "tools",
+            Self::Step => "step",
+            Self::ToolResult(_) => "tool-result",
             Self::Examples => "examples",
             Self::ReadOnlyFile(_) => "read-only-file",
             Self::RepoMap => "repo-map",
@@ -121,6 +130,8 @@ pub struct Prompt {
     pub passages: Vec<SentChunk>,
     /// Possible secrets, in order. They are masked, unless the settings disable that.
     pub secrets: Vec<PromptSecret>,
+    /// The tools that are offered beside the messages.
+    pub tools: Vec<Tool>,
     /// The tokens of the request.
     pub tokens: usize,
     /// The possible error of [`Prompt::tokens`] because large texts were counted by samples; 0 if none were.

@@ -96,6 +96,7 @@ impl TestRequest {
             draft: &self.draft,
             may_drop_history: self.may_drop_history,
             send_secrets: self.send_secrets,
+            tools: None,
         })
     }
 
@@ -500,6 +501,7 @@ proptest! {
             SectionKind::Image(_) => 7,
             SectionKind::Current => 8,
             SectionKind::Reminder => 9,
+            SectionKind::Tools | SectionKind::Step | SectionKind::ToolResult(_) => 10,
         };
         let prompt = request.assembled(&map);
         prop_assert!(prompt.sections.is_sorted_by_key(rank));

@@ -149,6 +149,7 @@ impl Session {
                 let more: Vec<_> = named.into_iter().filter(|file| !self.is_in_chat(&file.path)).collect();
                 Arc::make_mut(&mut spec.files).extend(more);
             }
+            Mode::Agent => self.as_agent_request(&mut spec),
             Mode::Code | Mode::Ask | Mode::Architect => {}
         }
         spec
@@ -193,7 +194,8 @@ impl Session {
             Mode::Ask => self.offer_requested(&reply, turn, None).unwrap_or_default(),
             Mode::Architect => self.plan_completed(reply, turn),
             Mode::Context => self.handle_named_files(&reply, turn),
-            Mode::Help => Vec::new(),
+            // Agent turns end elsewhere.
+            Mode::Agent | Mode::Help => Vec::new(),
         }
     }
 }
@@ -204,6 +206,7 @@ fn description(mode: Mode) -> &'static str {
         Mode::Ask => "messages are questions, and the answers propose no edits",
         Mode::Architect => "messages ask for a plan, which the editor model then carries out",
         Mode::Context => "messages are tasks, and the model names the files that they need",
+        Mode::Agent => "messages are tasks for the agent, which reads, edits and runs commands until it is done",
         Mode::Help | Mode::Editor => "messages are questions about rhumb",
     }
 }

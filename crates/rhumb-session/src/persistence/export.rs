@@ -218,6 +218,13 @@ fn push_entry(into: &mut String, entry: &Entry) {
             let state = ran.state.words(ran.seconds);
             write!(into, "\n## Ran: {} ({state})\n\n{fence}\n{output}\n{fence}\n", ran.line)
         }
+        Entry::Tool(tool) => {
+            let (name, summary) = tool.description();
+            let fence = fence(&tool.result);
+            let head = format!("### {}. {name} {summary}", tool.step);
+            write!(into, "\n{}\n\n{fence}\n{}\n{fence}\n", head.trim_end(), tool.result.trim_end())
+        }
+        Entry::Steering { text } => write!(into, "\n## You, while it ran\n\n{}\n", text.trim_end()),
         Entry::Cleared => write!(into, "\n---\n"),
     };
 }
@@ -249,6 +256,7 @@ mod tests {
                 reasoning: "hm".into(),
                 state: AnswerState::Incomplete("cancelled".into()),
                 edits: Vec::new(),
+                thinking: Vec::new(),
             }),
             Entry::status(Level::Info, "a\nb", "c"),
             Entry::Shared { title: "ls".into(), text: "```\n".into(), whole: None },

@@ -2,6 +2,7 @@
 //! which leaves the previous state as a session; and the messages about unfinished work, on leaving and at the next start.
 
 use super::saved::SavedChoices;
+use crate::context::Mode;
 use crate::proposal::edit_retries::EditRetries;
 use crate::turn::continuation::HINT_INTERRUPTED;
 use crate::{
@@ -164,13 +165,18 @@ impl Session {
         while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
             ran.state = RunState::Failed(STOPPED.into());
         }
+        self.stop_calls();
         let at = self.transcript.iter().rposition(Entry::is_streaming)?;
+        let is_agent_step = self.last_mode() == Mode::Agent && self.last_step() > 0;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };
         if !text.is_empty() {
             *state = AnswerState::Incomplete(STOPPED.into());
             return Some(("The last answer was incomplete when rhumb was stopped.", HINT_INTERRUPTED));
         }
         self.transcript.remove(at);
+        if is_agent_step {
+            return Some(("The agent loop was running when rhumb was stopped.", "/continue goes on with it."));
+        }
         let message = self.transcript.iter().rev().find_map(|entry| match entry {
             Entry::User { text, mode, answered: false } => Some(self.as_typed(text, *mode)),
             _ => None,

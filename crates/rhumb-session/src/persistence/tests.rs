@@ -161,6 +161,7 @@ fn an_interrupted_answer_can_be_continued_after_a_restart() {
         reasoning: String::new(),
         state: AnswerState::Incomplete("rhumb was stopped".into()),
         edits: Vec::new(),
+        thinking: Vec::new(),
     });
     assert!(session.transcript.contains(&interrupted), "{:?}", session.transcript);
     let effects = session.continue_answer();

@@ -252,6 +252,8 @@ pub(super) enum Purpose {
     Check(RepeatedCheck),
     /// Checks after a write: the findings are sent, or sharing them is offered.
     Verify(Verification),
+    /// A command of the agent loop: the number of its call. The loop has its outcome.
+    Agent(usize),
     /// A command on hunks that are not written.
     Trial(RunningTrial),
     /// The search for the hunks that make a command fail.
@@ -319,6 +321,11 @@ impl Processes {
     /// Whether a job with such a purpose runs.
     pub(super) fn has_job(&self, is_meant: impl Fn(&Purpose) -> bool) -> bool {
         self.jobs.iter().any(|job| is_meant(&job.purpose))
+    }
+
+    /// Removes the jobs with such a purpose, which have ended.
+    pub(super) fn end_job(&mut self, is_meant: impl Fn(&Purpose) -> bool) {
+        self.jobs.retain(|job| !is_meant(&job.purpose));
     }
 
     /// Stops the latest job for which `is_meant` holds.
@@ -432,7 +439,7 @@ impl Session {
             self.report(Level::Warning, note.message.clone(), note.hint.clone());
         }
         match job.purpose {
-            Purpose::Git => {}
+            Purpose::Git | Purpose::Agent(_) => {}
             Purpose::Run(recheck) => self.offer_output(outcome, Some(recheck)),
             Purpose::Suggested => {
                 self.offer_changes(&job.line, outcome.changed.clone());

@@ -35,9 +35,13 @@ impl Session {
         self.proposals.retries.restart(refused.collect());
         // It belongs to the request that the review answers.
         let request = self.proposals.request.clone();
-        self.transcript.push(Entry::User { text: text.to_owned(), mode: Mode::Code, answered: false });
-        let turn = Turn::follow_up(self.turns.next_number(), text.to_owned(), request);
-        (true, self.begin_turn(turn))
+        // Feedback on the work of the agent goes back into its loop.
+        let mode = if self.last_mode() == Mode::Agent { Mode::Agent } else { Mode::Code };
+        self.transcript.push(Entry::User { text: text.to_owned(), mode, answered: false });
+        let turn = Turn::follow_up(self.turns.next_number(), text.to_owned(), request).with_mode(mode);
+        let mut effects = if mode == Mode::Agent { self.start_timer(turn.number) } else { Vec::new() };
+        effects.extend(self.begin_turn(turn));
+        (true, effects)
     }
 
     /// Adds the files to the chat that the feedback is about: without them the model would have to guess their text.

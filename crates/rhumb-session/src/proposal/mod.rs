@@ -140,6 +140,15 @@ impl Proposals {
         (self.request, self.feedback, self.retries) = (request, feedback, EditRetries::default());
     }
 
+    /// Counts the changes under review as one more proposal, which answers `request`.
+    pub(crate) fn count_proposal(&mut self, request: &str) {
+        self.count += 1;
+        if self.request != request {
+            self.feedback.clear();
+        }
+        request.clone_into(&mut self.request);
+    }
+
     pub(crate) fn discard_review(&mut self) {
         *self.review = Review::default();
     }

@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// Starts the trial that the settings require for a complete proposal, or that repeats one whose failure was sent to the model.
-    pub(super) fn try_proposal(&mut self) -> Vec<Effect> {
+    pub(crate) fn try_proposal(&mut self) -> Vec<Effect> {
         let line = match &self.proposals.retries.retrial {
             Some(line) => line.clone(),
             None if self.proposals.trials.rules.automatic => None,

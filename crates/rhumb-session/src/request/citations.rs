@@ -183,7 +183,13 @@ mod tests {
     use crate::{Answer, AnswerState};
 
     fn answer(text: &str, state: AnswerState) -> Entry {
-        Entry::Answer(Answer { text: text.into(), reasoning: String::new(), state, edits: Vec::new() })
+        Entry::Answer(Answer {
+            text: text.into(),
+            reasoning: String::new(),
+            state,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        })
     }
 
     fn read(path: &str, count: usize) -> Response {

@@ -18,6 +18,9 @@ impl Session {
         if self.reject_if_answering() || !self.require_model() {
             return Vec::new();
         }
+        if let Some(effects) = self.continue_agent() {
+            return effects;
+        }
         let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
         let last = self.transcript.iter().rposition(is_answer);
         let message_at = last.and_then(|at| self.transcript[..at].iter().rposition(Entry::is_message));
@@ -84,7 +87,7 @@ impl Session {
     }
 
     /// The request of the user that the message at index `at` contains or continues.
-    pub(super) fn request_at(&self, at: usize) -> String {
+    pub(crate) fn request_at(&self, at: usize) -> String {
         let typed = self.transcript[..=at].iter().rev().find_map(|entry| match entry {
             Entry::User { text, mode, .. } if *mode != Mode::Editor => Some(text.clone()),
             _ => None,

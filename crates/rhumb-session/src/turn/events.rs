@@ -1,7 +1,7 @@
 //! The events of a running turn and its end.
 
 use super::continuation::{HINT_CUT, HINT_INTERRUPTED};
-use crate::context::{Omission, Prompt};
+use crate::context::{Mode, Omission, Prompt};
 use crate::{AnswerState, Effect, Entry, Failure, Level, Session, Turn, TurnStatus};
 use rhumb_llm::models::{Model, Prices, Tokens};
 use rhumb_llm::{Completion, LlmError, StreamEvent};
@@ -171,7 +171,14 @@ impl Session {
                 turn.retract();
                 answer.reasoning.push_str(&std::mem::take(&mut answer.text));
             }
-            StreamEvent::Usage(_) | StreamEvent::ToolCall { .. } => {}
+            StreamEvent::ToolCall { name, arguments, .. } => {
+                let before = match &turn.status {
+                    TurnStatus::Calling(tool, bytes) if *tool == name => *bytes,
+                    _ => 0,
+                };
+                turn.status = TurnStatus::Calling(name, before + arguments.len());
+            }
+            StreamEvent::Usage(_) => {}
             StreamEvent::Retrying { attempt, wait, reason } => {
                 turn.status = TurnStatus::Retrying { attempt, wait, reason };
             }
@@ -180,6 +187,14 @@ impl Session {
 
     pub(crate) fn turn_ended(&mut self, number: u64, result: Result<Completion, AskError>) -> Vec<Effect> {
         let Some(turn) = self.turns.current.take_if(|turn| turn.number == number) else { return Vec::new() };
+        let (turn, result) = match result {
+            Ok(completion) if turn.mode == Mode::Agent => return self.agent_answered(turn, &completion),
+            Err(error) if turn.mode == Mode::Agent => match self.agent_failed(turn, &error) {
+                Ok(effects) => return effects,
+                Err(turn) => (turn, Err(error)),
+            },
+            result => (turn, result),
+        };
         let mut effects = match result {
             Ok(completion) => self.turn_completed(&turn, &completion),
             Err(error) => {
@@ -187,6 +202,9 @@ impl Session {
                 Vec::new()
             }
         };
+        if turn.becomes_agent {
+            effects.extend(self.take_over());
+        }
         effects.extend(self.measure());
         effects
     }

@@ -55,6 +55,10 @@ pub enum TurnStatus {
     Thinking,
     /// Text of the answer arrives.
     Answering,
+    /// The model writes the arguments of a tool call: the tool, and the bytes so far.
+    Calling(String, usize),
+    /// Tool calls of the model run, or wait for the user.
+    Tools,
     /// An incomplete answer is continued on the user's request.
     Resuming,
     /// The answer reached the output limit and is continued.
@@ -89,6 +93,9 @@ impl fmt::Display for TurnStatus {
             Self::AskingEditor(Some(model)) => write!(f, "asking {model} for the edits"),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
+            Self::Calling(tool, bytes) if *bytes < 1_000 => write!(f, "calling {tool}"),
+            Self::Calling(tool, bytes) => write!(f, "calling {tool}: {} kB", bytes / 1_000),
+            Self::Tools => f.write_str("running tools"),
             Self::Resuming => f.write_str("continuing the answer"),
             Self::Continuing { time, of } => {
                 write!(f, "the answer reached the output limit; continuing it, {time} of at most {of}")
@@ -126,6 +133,11 @@ impl Turns {
 
     pub(crate) fn is_running(&self) -> bool {
         self.current.is_some()
+    }
+
+    /// Makes `turn` the running turn again.
+    pub(crate) fn resume(&mut self, turn: Turn, status: TurnStatus) {
+        self.current = Some(Turn { status, ..turn });
     }
 
     pub(crate) fn cancel(&mut self) -> Option<Turn> {
@@ -173,6 +185,8 @@ pub struct Turn {
     pub(super) context_requests: Option<Vec<ContextRequest>>,
     /// The edits in the answer so far.
     pub edits: Vec<StreamedEdit>,
+    /// Whether the agent takes over when the answer is complete.
+    pub(super) becomes_agent: bool,
     stream: EditStream,
 }
 
@@ -187,8 +201,20 @@ impl Turn {
     pub(super) fn follow_up(number: u64, message: String, request: String) -> Self {
         let (mode, status) = (Mode::default(), TurnStatus::default());
         let (search_goal, asks_codebase, context_requests, edits) = (None, false, None, Vec::new());
-        let stream = EditStream::new(FormatChoice::Auto);
-        Self { number, message, request, mode, status, search_goal, asks_codebase, context_requests, edits, stream }
+        let (stream, becomes_agent) = (EditStream::new(FormatChoice::Auto), false);
+        Self {
+            number,
+            message,
+            request,
+            mode,
+            status,
+            search_goal,
+            asks_codebase,
+            context_requests,
+            edits,
+            becomes_agent,
+            stream,
+        }
     }
 
     /// Precedes the request with a search of the repository.
@@ -212,6 +238,17 @@ impl Turn {
         self.status = TurnStatus::Thinking;
         self.edits.clear();
         self.stream = EditStream::new(FormatChoice::Auto);
+    }
+
+    /// Prepares the turn for the next step of an agent loop.
+    pub(super) fn next_step(&mut self) {
+        self.retract();
+        self.status = TurnStatus::Waiting;
+    }
+
+    /// Whether the agent takes over when the answer is complete.
+    pub fn becomes_agent(&self) -> bool {
+        self.becomes_agent
     }
 
     /// Whether it is a question about the whole repository.

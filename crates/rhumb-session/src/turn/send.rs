@@ -16,12 +16,16 @@ impl Session {
     pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
         match self.modes.plan_in_input.clone() {
             Some(plan) => self.send_plan(plan, message),
+            None if self.is_agent_running() => (true, self.steer(message)),
             None => self.send_in_mode(message, self.modes.mode()),
         }
     }
 
     /// Sends a message in a mode, or queues it. Returns `false` if it cannot be sent now.
     pub fn send_in_mode(&mut self, message: &str, mode: Mode) -> (bool, Vec<Effect>) {
+        if mode == Mode::Agent && self.is_agent_running() {
+            return (true, self.steer(message));
+        }
         // A message that is sent while the history is summarised is sent with the summary.
         if self.turns.is_running() || self.is_compacting() {
             self.enqueue(message.to_owned(), mode);
@@ -93,7 +97,9 @@ impl Session {
         self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
         let goal = Self::question_in(message, mode).map(SearchGoal::Question);
         let turn = Turn::new(self.turns.next_number(), message.to_owned()).with_mode(mode).with_search(goal);
-        self.begin_turn(turn)
+        let mut effects = if mode == Mode::Agent { self.start_timer(turn.number) } else { Vec::new() };
+        effects.extend(self.begin_turn(turn));
+        effects
     }
 
     /// Starts a turn and sends its request, after the list of files has arrived if files were named before.
@@ -105,9 +111,15 @@ impl Session {
 
     /// Makes `turn` the running turn and adds its empty answer to the transcript.
     pub(crate) fn open_turn(&mut self, turn: Turn) {
-        let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
-        self.transcript.push(Entry::Answer(Answer { text, reasoning, state, edits: Vec::new() }));
+        self.open_answer();
+        self.open_loop(&turn);
         self.turns.current = Some(turn);
+    }
+
+    /// Adds an empty answer to the transcript.
+    pub(crate) fn open_answer(&mut self) {
+        let (text, reasoning, state) = (String::new(), String::new(), AnswerState::Streaming);
+        self.transcript.push(Entry::Answer(Answer { text, reasoning, state, edits: Vec::new(), thinking: Vec::new() }));
     }
 
     /// Takes the next step of the running turn: searches the repository, looks up names after an `@`, or sends the request.
@@ -127,7 +139,7 @@ impl Session {
     }
 
     /// Sends the request of the running turn, with the texts that are attached to its message.
-    pub(crate) fn request_answer(&self, attached: &[Attachment]) -> Vec<Effect> {
+    pub(crate) fn request_answer(&mut self, attached: &[Attachment]) -> Vec<Effect> {
         let Some(turn) = self.turns.current() else { return Vec::new() };
         let mut draft = turn.message.clone();
         for attachment in attached {
@@ -136,7 +148,11 @@ impl Session {
         }
         let spec = RequestSpec { draft, ..self.request_spec(turn.number) };
         let spec = self.with_codebase(spec, turn);
-        vec![Effect::Ask(Box::new(self.apply_mode(spec, turn.mode)))]
+        let spec = self.apply_mode(spec, turn.mode);
+        if spec.mode == Mode::Agent {
+            self.agent_message_sent(&spec.draft);
+        }
+        vec![Effect::Ask(Box::new(spec))]
     }
 
     /// The next request in its current state, with this number.
@@ -160,6 +176,8 @@ impl Session {
             may_drop_history: false,
             map: self.next_request.map().clone(),
             overrides: self.next_request.overrides().clone(),
+            tools: None,
+            text_protocol: false,
         }
     }
 
@@ -212,6 +230,7 @@ impl Session {
             reasoning: String::new(),
             state: AnswerState::Complete,
             edits: Vec::new(),
+            thinking: Vec::new(),
         }));
         let mut effects = self.suggest(&reply);
         let number = self.last_answer_number();

@@ -17,6 +17,7 @@ fn answer(text: &str, reasoning: &str) -> Entry {
         reasoning: reasoning.into(),
         state: AnswerState::Complete,
         edits: Vec::new(),
+        thinking: Vec::new(),
     })
 }
 

@@ -23,12 +23,14 @@ macro_rules! bundled {
 }
 
 /// All prompts, in the order of lists.
-const BUNDLED: [BundledPrompt; 43] = [
+const BUNDLED: [BundledPrompt; 45] = [
     bundled!("code", "the instructions of code mode"),
     bundled!("ask", "the instructions of ask mode"),
     bundled!("architect", "the instructions of architect mode"),
     bundled!("editor", "the instructions of the model that turns the architect's plan into edits"),
     bundled!("context", "the instructions of context mode"),
+    bundled!("agent", "the instructions of agent mode"),
+    bundled!("agent-task", "the instructions of the model that answers a question of the agent"),
     bundled!("help", "the instructions of help mode"),
     bundled!("edit-diff", "the rules of the edit format `diff`"),
     bundled!("edit-diff-fenced", "the rules of the edit format `diff-fenced`"),

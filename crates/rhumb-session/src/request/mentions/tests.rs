@@ -34,8 +34,7 @@ fn report_tokens(session: &mut Session, effects: &[Effect]) {
 fn answer(session: &mut Session, text: &str) -> Vec<Effect> {
     let turn = session.turns.current().map(|turn| turn.number).unwrap();
     session.handle(Response::Asked { turn, event: AskEvent::Stream(StreamEvent::Text(text.into())) });
-    let effects =
-        session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
+    let effects = session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
     report_tokens(session, &effects);
     effects
 }

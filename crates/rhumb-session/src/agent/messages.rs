@@ -1,0 +1,100 @@
+//! The part of the transcript that agent mode sends as it was: messages, answers with their tool calls, and the results.
+
+use crate::context::Mode;
+use crate::transcript::Entry;
+use crate::{AnswerState, ToolState, ToolUse};
+use rhumb_llm::{Message, Role, ToolResult};
+
+/// The result of a call that has none, because the loop was stopped.
+const NOT_RUN: &str = "not run: the developer stopped the loop";
+
+/// The index of the first entry that agent mode sends as it was: the first message of the agent turns at the end of the
+/// transcript. `None` if the last message of the user has another mode.
+pub(crate) fn start(transcript: &[Entry]) -> Option<usize> {
+    let mut start = None;
+    for (at, entry) in transcript.iter().enumerate().rev() {
+        match entry {
+            Entry::Cleared => break,
+            Entry::User { mode: Mode::Agent, .. } => start = Some(at),
+            Entry::User { .. } => break,
+            _ => {}
+        }
+    }
+    start
+}
+
+/// The messages of these entries, oldest first, without messages that have no answer. `first` takes the place of the text
+/// of the last message of the user, with what is attached to it.
+pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
+    let last_user = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
+    let mut messages: Vec<Message> = Vec::new();
+    let mut entries = entries.iter().enumerate().peekable();
+    while let Some((at, entry)) = entries.next() {
+        match entry {
+            Entry::User { answered: false, .. } => {}
+            Entry::User { text, .. } => {
+                push_text(&mut messages, first.filter(|_| Some(at) == last_user).unwrap_or(text));
+            }
+            Entry::FollowUp { answered: false, .. } => {}
+            Entry::FollowUp { text, .. } | Entry::Steering { text } | Entry::Shared { text, .. } => {
+                push_text(&mut messages, text);
+            }
+            Entry::Answer(answer) => {
+                let mut calls = Vec::new();
+                let mut results = Vec::new();
+                // Status messages can stand between an answer and its calls.
+                while let Some((_, Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_))) = entries.peek() {
+                    if let Some((_, Entry::Tool(tool))) = entries.next() {
+                        calls.push(tool.call.clone());
+                        results.push(tool.result_for_model());
+                    }
+                }
+                let is_cut = matches!(answer.state, AnswerState::Incomplete(_));
+                if answer.state == AnswerState::Streaming || (answer.text.is_empty() && calls.is_empty()) {
+                    continue;
+                }
+                messages.push(Message {
+                    // Thinking without its signature is refused, and that of an incomplete answer has none.
+                    thinking: if is_cut { Vec::new() } else { answer.thinking.clone() },
+                    tool_calls: calls,
+                    ..Message::new(Role::Assistant, &answer.text)
+                });
+                if !results.is_empty() {
+                    messages.push(Message { tool_results: results, ..Message::new(Role::User, "") });
+                }
+            }
+            Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_) | Entry::Cleared => {}
+        }
+    }
+    messages
+}
+
+/// Appends a text of the user: to the message with results before it, or as a message.
+fn push_text(messages: &mut Vec<Message>, text: &str) {
+    match messages.last_mut() {
+        Some(last) if last.role == Role::User && last.content.is_empty() => last.content.push_str(text),
+        Some(last) if last.role == Role::User => {
+            last.content.push_str("\n\n");
+            last.content.push_str(text);
+        }
+        _ => messages.push(Message::new(Role::User, text)),
+    }
+}
+
+impl ToolUse {
+    fn result_for_model(&self) -> ToolResult {
+        let (name, summary) = self.description();
+        let content = match self.state {
+            ToolState::Waiting | ToolState::Running => NOT_RUN.to_owned(),
+            _ if self.is_dropped => rhumb_agent::output::stub(&name, &summary, self.tokens),
+            _ => self.result.clone(),
+        };
+        ToolResult {
+            id: self.call.id.clone(),
+            name: self.call.name.clone(),
+            content,
+            is_error: matches!(self.state, ToolState::Failed),
+            built_in: self.call.built_in,
+        }
+    }
+}

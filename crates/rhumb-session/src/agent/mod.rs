@@ -1,0 +1,805 @@
+//! The agent loop: the model calls tools until it has an answer. Its edits go to the review, and its commands run in a trial checkout.
+//!
+//! One answer of the model with its tool calls is a *step*. The whole loop is one [`Turn`](crate::Turn). The transcript has every
+//! answer, call and result, and requests are made from it, so that a loop can be continued after a restart.
+
+mod context;
+pub(crate) mod messages;
+#[cfg(test)]
+mod tests;
+mod tools;
+
+use crate::context::Mode;
+use crate::proposal::edit_retries::EditRetries;
+use crate::transcript;
+use crate::{AskError, Effect, Entry, Level, RequestSpec, Session, ToolState, ToolUse, Turn, TurnStatus};
+use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, protocol};
+use rhumb_edit::review::Review;
+use rhumb_edit::{PendingFile, Proposal};
+use rhumb_llm::{Completion, LlmError, ToolCall};
+use rhumb_text::count;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use tools::AgentQuestion;
+
+/// When the model may run commands without a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunPolicy {
+    /// Where a trial checkout is completely isolated.
+    #[default]
+    Sandboxed,
+    /// In whatever trial checkout is possible.
+    All,
+    /// Never: each command is a question.
+    Ask,
+    /// The model gets no tool for commands.
+    None,
+}
+
+/// The settings of agent mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AgentRules {
+    /// When commands run without a question.
+    pub run: RunPolicy,
+    /// The limits of a loop.
+    pub caps: Caps,
+    /// Whether there is a user who can answer questions.
+    pub asks: bool,
+    /// Whether pages may be fetched.
+    pub pages: bool,
+    /// Whether calls are written as text, for models and servers without tool calls.
+    pub text_protocol: bool,
+}
+
+impl Default for AgentRules {
+    fn default() -> Self {
+        let caps = Caps { steps: Some(100), ..Caps::default() };
+        Self { run: RunPolicy::default(), caps, asks: true, pages: true, text_protocol: false }
+    }
+}
+
+/// A task of the agent loop for the host. All are ended by [`Effect::Cancel`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEffect {
+    /// Performs tool calls. Calls that only read run in parallel.
+    Perform {
+        /// The turn.
+        turn: u64,
+        /// The calls.
+        calls: Vec<PendingCall>,
+        /// The proposal so far.
+        view: AgentView,
+    },
+    /// Reports when the time of a loop is over.
+    Timer {
+        /// The turn.
+        turn: u64,
+        /// The time.
+        time: Duration,
+    },
+}
+
+/// A tool call to perform.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingCall {
+    /// Its number in the session.
+    pub number: usize,
+    /// What to do.
+    pub action: rhumb_agent::Action,
+    /// The job of a command.
+    pub job: u64,
+    /// Whether the user has allowed it.
+    pub is_approved: bool,
+}
+
+/// What the tools need of the session.
+#[derive(Debug, Clone, Default)]
+pub struct AgentView {
+    /// The proposal so far.
+    pub pending: Vec<PendingFile>,
+    /// The review with all hunks that are not rejected, as accepted ones: what a trial applies.
+    pub review: Arc<Review>,
+    /// The files in the chat.
+    pub chat: Arc<Vec<crate::ChatFile>>,
+    /// When commands run without a question.
+    pub run: RunPolicy,
+    /// Choices of this session that take precedence over the settings.
+    pub overrides: crate::RequestOverrides,
+    /// The maximum cost of a sub-task.
+    pub allowance: Option<rhumb_llm::models::Dollars>,
+}
+
+impl PartialEq for AgentView {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.pending, self.run) == (&other.pending, other.run)
+    }
+}
+
+/// The result of a tool call.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolOutcome {
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// The result for the model.
+    pub text: String,
+    /// The tokens of `text`.
+    pub tokens: usize,
+    /// The result in a few words, for display.
+    pub summary: String,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// The located edits of a call that edits.
+    pub proposal: Option<Proposal>,
+    /// For a command: the command line, and whether it succeeded.
+    pub run: Option<(String, bool)>,
+}
+
+/// The progress of the agent loop.
+#[derive(Debug, Clone)]
+pub enum AgentResponse {
+    /// A call has ended.
+    Done {
+        /// The turn.
+        turn: u64,
+        /// The number of the call.
+        number: usize,
+        /// Its result.
+        outcome: Box<ToolOutcome>,
+    },
+    /// A command needs the approval of the user.
+    NeedsApproval {
+        /// The turn.
+        turn: u64,
+        /// The number of the call.
+        number: usize,
+        /// The command line, and what running it would allow.
+        command: String,
+        /// Why it is not run without a question.
+        reason: String,
+    },
+    /// The time of the loop is over.
+    TimeUp {
+        /// The turn.
+        turn: u64,
+    },
+}
+
+/// How an agent loop ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AgentEnd {
+    /// The model has finished.
+    Finished,
+    /// A cap or a guard stopped it.
+    Stopped(Stop),
+    /// The user paused or stopped it.
+    Paused,
+    /// A request failed, or its answer is incomplete.
+    Failed,
+}
+
+/// The state of the agent loop.
+#[derive(Debug, Default)]
+pub(crate) struct Agent {
+    pub(crate) rules: AgentRules,
+    /// The loop that runs.
+    current: Option<AgentLoop>,
+    /// How the last loop ended; `None` while one runs.
+    end: Option<AgentEnd>,
+    /// The reviews before steps that changed them: the number of the step in the transcript (see [`ToolUse::number`] of its
+    /// first call), and the review.
+    snapshots: Vec<(usize, Review)>,
+}
+
+/// A running loop.
+#[derive(Debug, Default)]
+struct AgentLoop {
+    turn: u64,
+    /// The message with what is attached to it, as it was sent.
+    message: Option<String>,
+    /// Steps of this run of the loop.
+    steps: usize,
+    guard: Guard,
+    /// Whether the current step changed the proposal, ran something new, or has an answer of the user.
+    progressed: bool,
+    /// Whether the loop ends after this step.
+    is_pausing: bool,
+    /// Messages of the user for the next request.
+    steering: Vec<String>,
+}
+
+/// What the status line shows of a running loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AgentStatus {
+    /// The current step, from 1.
+    pub step: usize,
+    /// The limits.
+    pub caps: Caps,
+    /// Tokens of all requests and answers of the loop.
+    pub tokens: u64,
+    /// Its cost in dollars, as far as the prices are known.
+    pub dollars: f64,
+    /// Whether it ends after this step.
+    pub is_pausing: bool,
+    /// The number of messages that wait for the next request.
+    pub steering: usize,
+}
+
+/// The maximum number of snapshots. Older ones are dropped.
+const MAX_SNAPSHOTS: usize = 500;
+
+/// The message after an answer that stops in the middle of a call.
+const UNFINISHED_CALL: &str = "Your answer ends within a tool call. Write the whole call again.";
+
+/// The message that continues a loop whose last answer is incomplete.
+const GO_ON: &str = "Go on.";
+
+impl Session {
+    /// The state of the running agent loop; `None` if none runs.
+    pub fn agent_status(&self) -> Option<AgentStatus> {
+        let run = self.agent.current.as_ref()?;
+        let spent = self.agent_spent();
+        Some(AgentStatus {
+            step: run.steps + 1,
+            caps: self.agent.rules.caps,
+            tokens: spent.tokens,
+            dollars: spent.dollars,
+            is_pausing: run.is_pausing,
+            steering: run.steering.len(),
+        })
+    }
+
+    /// The checklist of the model, as it last was; empty if there is none.
+    pub fn agent_plan(&self) -> Vec<PlanItem> {
+        let Some(start) = messages::start(&self.transcript) else { return Vec::new() };
+        let plan = self.transcript[start..].iter().rev().find_map(|entry| match entry {
+            Entry::Tool(tool) if tool.call.name == "plan" && tool.state == ToolState::Done => self.plan_of(&tool.call),
+            _ => None,
+        });
+        plan.unwrap_or_default()
+    }
+
+    /// Sets the rules of agent mode.
+    pub fn set_agent_rules(&mut self, rules: AgentRules) {
+        self.agent.rules = rules;
+    }
+
+    /// The rules of agent mode.
+    pub fn agent_rules(&self) -> &AgentRules {
+        &self.agent.rules
+    }
+
+    /// The tools that are offered.
+    pub(crate) fn tool_set(&self) -> ToolSet {
+        let rules = &self.agent.rules;
+        ToolSet {
+            edits: true,
+            patch: rhumb_agent::PatchTool::None,
+            run: rules.run != RunPolicy::None,
+            ask_user: rules.asks,
+            fetch_url: rules.pages,
+            task: true,
+        }
+    }
+
+    pub(crate) fn agent_spent(&self) -> rhumb_agent::Spent {
+        let Some(run) = &self.agent.current else { return rhumb_agent::Spent::default() };
+        let spend = self.spending.ledger().turn(run.turn);
+        let tokens = spend.tokens.input() + spend.tokens.output;
+        rhumb_agent::Spent { steps: run.steps, tokens, dollars: spend.known.as_f64(), time: Duration::ZERO }
+    }
+
+    /// Begins the loop of a turn of agent mode.
+    pub(crate) fn open_loop(&mut self, turn: &Turn) {
+        if turn.mode == Mode::Agent {
+            self.agent.current = Some(AgentLoop { turn: turn.number, ..AgentLoop::default() });
+            self.agent.end = None;
+        }
+    }
+
+    /// Starts the timer of a loop, if its time is limited.
+    pub(crate) fn start_timer(&self, turn: u64) -> Vec<Effect> {
+        let timer = self.agent.rules.caps.time.map(|time| Effect::Agent(AgentEffect::Timer { turn, time }));
+        timer.into_iter().collect()
+    }
+
+    /// Makes a request one of agent mode: with tools, and with the agent turns as they were.
+    pub(crate) fn as_agent_request(&self, spec: &mut RequestSpec) {
+        spec.tools = Some(self.tool_set());
+        spec.text_protocol = self.agent.rules.text_protocol;
+        let Some(start) = messages::start(&self.transcript) else { return };
+        let entries = &self.transcript[start..];
+        let shared = std::mem::take(&mut spec.exchange);
+        Arc::make_mut(&mut spec.history).extend_from_slice(&shared);
+        spec.split_exchange(transcript::history(entries).count());
+        spec.exchange = Arc::new(messages::messages(entries, self.agent_first_message()));
+    }
+
+    /// Whether the turn is one of agent mode that has done something.
+    pub(crate) fn last_step_of(&self, turn: &Turn) -> bool {
+        turn.mode == Mode::Agent && !self.is_first_request()
+    }
+
+    /// Remembers the first message of the loop as it was sent.
+    pub(crate) fn agent_message_sent(&mut self, draft: &str) {
+        if let Some(run) = &mut self.agent.current {
+            run.message = Some(draft.to_owned());
+        }
+    }
+
+    pub(crate) fn agent_first_message(&self) -> Option<&str> {
+        self.agent.current.as_ref()?.message.as_deref()
+    }
+
+    /// Whether an agent loop runs.
+    pub fn is_agent_running(&self) -> bool {
+        self.agent.current.is_some() && self.turns.is_running()
+    }
+
+    /// Takes a message of the user for the next request of the running loop, or as the answer to a question of the model.
+    pub(crate) fn steer(&mut self, message: &str) -> Vec<Effect> {
+        if let Some(effects) = self.answer_in_words(message) {
+            return effects;
+        }
+        if let Some(run) = &mut self.agent.current {
+            run.steering.push(message.to_owned());
+            run.is_pausing = false;
+        }
+        self.drafts.set_message("");
+        Vec::new()
+    }
+
+    /// The messages that wait for the next request of the loop.
+    pub fn steering(&self) -> &[String] {
+        self.agent.current.as_ref().map_or(&[], |run| &run.steering)
+    }
+
+    /// Stops what runs, at the request of the user: an agent loop first pauses after its step, and stops at the second request.
+    pub fn interrupt(&mut self) -> Vec<Effect> {
+        match self.agent.current.as_mut().filter(|run| !run.is_pausing) {
+            Some(run) if self.turns.current().is_some() => {
+                run.is_pausing = true;
+                Vec::new()
+            }
+            _ => self.cancel(),
+        }
+    }
+
+    /// Ends the loop because the turn was cancelled. Its calls count as stopped.
+    pub(crate) fn agent_cancelled(&mut self) {
+        if self.agent.current.is_none() {
+            return;
+        }
+        self.stop_calls();
+        self.end_loop(AgentEnd::Paused, "The agent loop was stopped.", "/continue goes on, or say what to do instead.");
+    }
+
+    /// Handles an answer in agent mode. The turn is still the current one if the loop goes on.
+    pub(crate) fn agent_answered(&mut self, turn: Turn, completion: &Completion) -> Vec<Effect> {
+        let cut = completion.finish.incomplete_reason();
+        let calls = self.close_step(completion, cut.clone());
+        self.mark_answered();
+        if let Some(reason) = cut {
+            let hint = "/continue goes on.";
+            let text = format!("The agent loop ended: the answer is incomplete, {reason}.");
+            self.end_loop(AgentEnd::Failed, &text, hint);
+            return self.measure();
+        }
+        let step = self.last_step() + 1;
+        if calls.is_empty() && self.ends_within_call() {
+            let (text, answered) = (UNFINISHED_CALL.to_owned(), true);
+            self.transcript.push(Entry::FollowUp { text, round: step, of: step, answered });
+            self.turns.resume(turn, TurnStatus::Waiting);
+            return self.step_done();
+        }
+        if calls.is_empty() {
+            return self.agent_finished(turn);
+        }
+        let first = self.last_tool_number() + 1;
+        for (offset, call) in calls.into_iter().enumerate() {
+            self.transcript.push(Entry::Tool(ToolUse {
+                number: first + offset,
+                step,
+                call,
+                state: ToolState::Waiting,
+                result: String::new(),
+                outcome: String::new(),
+                tokens: 0,
+                ms: 0,
+                is_dropped: false,
+                is_pinned: false,
+            }));
+        }
+        self.turns.resume(turn, TurnStatus::Tools);
+        if let Some(run) = &mut self.agent.current {
+            run.progressed = false;
+        }
+        self.perform_calls()
+    }
+
+    /// Ends the answer of a step. Returns its calls.
+    fn close_step(&mut self, completion: &Completion, cut: Option<String>) -> Vec<ToolCall> {
+        let first = self.last_tool_number() + 1;
+        let text_protocol = self.agent.rules.text_protocol;
+        let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) else { return Vec::new() };
+        let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
+        let mut calls = completion.tool_calls.clone();
+        if text_protocol && calls.is_empty() && cut.is_none() {
+            let (text, found) = protocol::calls(&answer.text, first);
+            if !found.is_empty() {
+                answer.text = text;
+                calls = found;
+            }
+        }
+        answer.thinking.clone_from(&completion.thinking);
+        answer.state = cut.map_or(crate::AnswerState::Complete, crate::AnswerState::Incomplete);
+        if answer.text.is_empty() && calls.is_empty() {
+            self.transcript.remove(at);
+        }
+        calls
+    }
+
+    /// Whether the last answer stops in the middle of a call that is written as text.
+    fn ends_within_call(&self) -> bool {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Answer(answer) => Some(answer.text.as_str()),
+            _ => None,
+        });
+        self.agent.rules.text_protocol && last.is_some_and(protocol::is_unfinished)
+    }
+
+    /// Handles an answer without calls: the loop goes on if the user has said something meanwhile.
+    fn agent_finished(&mut self, turn: Turn) -> Vec<Effect> {
+        if self.push_steering() {
+            self.turns.resume(turn, TurnStatus::Waiting);
+            if let Some(run) = &mut self.agent.current {
+                run.steps += 1;
+            }
+            return self.next_step();
+        }
+        self.leave(AgentEnd::Finished);
+        let mut effects = self.show_proposal(&turn.request);
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// Takes the proposal of the loop into review.
+    fn show_proposal(&mut self, request: &str) -> Vec<Effect> {
+        if self.proposals.review().is_empty() {
+            return Vec::new();
+        }
+        self.proposals.count_proposal(request);
+        self.try_proposal()
+    }
+
+    fn leave(&mut self, end: AgentEnd) {
+        self.agent.current = None;
+        self.agent.end = Some(end);
+    }
+
+    /// How the last agent loop ended; `None` while one runs, or if there was none.
+    pub fn agent_end(&self) -> Option<&AgentEnd> {
+        self.agent.end.as_ref()
+    }
+
+    /// Adds the messages that the user sent meanwhile. Returns whether there were any.
+    fn push_steering(&mut self) -> bool {
+        let Some(run) = &mut self.agent.current else { return false };
+        let steering = std::mem::take(&mut run.steering);
+        if steering.is_empty() {
+            return false;
+        }
+        run.guard.reset();
+        self.transcript.extend(steering.into_iter().map(|text| Entry::Steering { text }));
+        true
+    }
+
+    /// Handles the end of the last call of a step.
+    pub(crate) fn step_done(&mut self) -> Vec<Effect> {
+        let facts = self.step_facts();
+        let spent = self.agent_spent();
+        let caps = self.agent.rules.caps;
+        let Some(run) = &mut self.agent.current else { return Vec::new() };
+        run.steps += 1;
+        let spent = rhumb_agent::Spent { steps: run.steps, ..spent };
+        let stop = run.guard.observe(&facts);
+        let was_pausing = run.is_pausing;
+        self.push_steering();
+        let stop = caps.reached(&spent).or(stop);
+        if let Some(stop) = stop {
+            return self.guard_stopped(stop);
+        }
+        if was_pausing {
+            let text = format!("Paused after step {}.", self.last_step());
+            let effects = self.leave_loop(AgentEnd::Paused);
+            self.report(Level::Info, text, "/continue goes on, or say what to do instead.");
+            return effects;
+        }
+        self.next_step()
+    }
+
+    fn guard_stopped(&mut self, stop: Stop) -> Vec<Effect> {
+        let hint = match stop {
+            Stop::Repeated(_) | Stop::NoProgress(_) => "Say what to do instead, or /continue.",
+            _ => "Raise the cap with /cap, then /continue.",
+        };
+        let effects = self.leave_loop(AgentEnd::Stopped(stop));
+        self.report(Level::Warning, format!("The agent loop was stopped: {stop}. All its work is kept."), hint);
+        effects
+    }
+
+    /// Ends the running loop between two steps, and shows its proposal.
+    fn leave_loop(&mut self, end: AgentEnd) -> Vec<Effect> {
+        self.leave(end);
+        let request = self.turns.cancel().map(|turn| turn.request).unwrap_or_default();
+        self.hold_queue();
+        let mut effects = vec![Effect::Cancel];
+        if !self.proposals.review().is_empty() {
+            self.proposals.count_proposal(&request);
+        }
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// Ends the loop whose turn has ended already.
+    fn end_loop(&mut self, end: AgentEnd, text: &str, hint: &str) {
+        // What the user said must not be lost: the next request contains it.
+        self.push_steering();
+        let level = if end == AgentEnd::Paused { Level::Info } else { Level::Warning };
+        self.leave(end);
+        self.questions.withdraw(|subject| matches!(subject, crate::Subject::Agent(_)));
+        if !self.proposals.review().is_empty() {
+            let request = self.proposals.request().to_owned();
+            self.proposals.count_proposal(&request);
+        }
+        self.report(level, text, hint);
+    }
+
+    /// Sends the next request of the loop.
+    pub(crate) fn next_step(&mut self) -> Vec<Effect> {
+        let Some(turn) = self.turns.current_mut() else { return Vec::new() };
+        turn.next_step();
+        let number = turn.number;
+        self.fit_results();
+        self.open_answer();
+        let spec = RequestSpec { draft: String::new(), ..self.request_spec(number) };
+        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
+    }
+
+    /// Handles a failed request of the loop. Returns the effects that send it again, or `None` if the loop has ended.
+    pub(crate) fn agent_failed(&mut self, turn: Turn, error: &AskError) -> Result<Vec<Effect>, Turn> {
+        let has_no_tools = matches!(error, AskError::Provider(LlmError::NoTools { .. }));
+        if has_no_tools && !self.agent.rules.text_protocol {
+            self.agent.rules.text_protocol = true;
+            let text = "The model or its server has no tool calls, so the calls are written as text.";
+            self.report(Level::Info, text, "");
+            self.turns.resume(turn, TurnStatus::Waiting);
+            if let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) {
+                self.transcript.remove(at);
+            }
+            self.open_answer();
+            return Ok(self.repeat_request());
+        }
+        self.hold_queue();
+        if self.last_step() == 0 || self.agent.current.as_ref().is_none_or(|run| run.steps == 0) {
+            self.leave(AgentEnd::Failed);
+            return Err(turn);
+        }
+        let failure = error.failure();
+        let _ = self.close_answer(Some("interrupted".into()));
+        self.report_failure(Level::Error, failure);
+        self.end_loop(AgentEnd::Failed, "The agent loop ended. All its work is kept.", "/continue goes on.");
+        Ok(self.measure())
+    }
+
+    /// Sends the current request of the loop again.
+    fn repeat_request(&mut self) -> Vec<Effect> {
+        let Some(number) = self.turns.current().map(|turn| turn.number) else { return Vec::new() };
+        let is_first = self.agent.current.as_ref().is_some_and(|run| run.steps == 0) && self.is_first_request();
+        let draft = if is_first { self.agent_first_message().unwrap_or_default().to_owned() } else { String::new() };
+        let spec = RequestSpec { draft, ..self.request_spec(number) };
+        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
+    }
+
+    /// Whether the current message has no step yet.
+    fn is_first_request(&self) -> bool {
+        let after_user = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        !after_user.into_iter().any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
+    }
+
+    /// Goes on with a loop that was paused, stopped or interrupted. `None` if the last turn was none, or is complete.
+    pub(crate) fn continue_agent(&mut self) -> Option<Vec<Effect>> {
+        if self.last_mode() != Mode::Agent {
+            return None;
+        }
+        let start = messages::start(&self.transcript)?;
+        let is_complete = match self.transcript[start..].iter().rev().find(|entry| !matches!(entry, Entry::Status(_))) {
+            Some(Entry::Answer(answer)) => answer.state == crate::AnswerState::Complete,
+            Some(Entry::User { .. }) => return None,
+            _ => false,
+        };
+        if is_complete {
+            return None;
+        }
+        let request = self.request_at(self.transcript.len().saturating_sub(1));
+        let number = self.turns.next_number();
+        let turn = Turn::follow_up(number, request.clone(), request).with_mode(Mode::Agent);
+        let ends_with_answer = matches!(
+            self.transcript.iter().rev().find(|entry| !matches!(entry, Entry::Status(_))),
+            Some(Entry::Answer(_))
+        );
+        if ends_with_answer {
+            self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
+        }
+        self.open_loop(&turn);
+        self.turns.resume(turn, TurnStatus::Waiting);
+        let mut effects = self.start_timer(number);
+        // Its caps apply to each run of the loop.
+        effects.extend(self.next_step());
+        Some(effects)
+    }
+
+    /// Makes a one-shot turn an agent turn: the running one once its answer has ended, or the last one.
+    pub fn go_on_as_agent(&mut self) -> Vec<Effect> {
+        if self.is_agent_running() {
+            return Vec::new();
+        }
+        if let Some(turn) = self.turns.current_mut() {
+            turn.becomes_agent = !turn.becomes_agent;
+            let text = if turn.becomes_agent {
+                "The agent takes over when this answer is complete."
+            } else {
+                "The agent does not take over."
+            };
+            self.report(Level::Info, text, "");
+            return Vec::new();
+        }
+        self.take_over()
+    }
+
+    /// Starts an agent loop that continues the last turn.
+    pub(crate) fn take_over(&mut self) -> Vec<Effect> {
+        let has_message = self.transcript.iter().any(|entry| matches!(entry, Entry::User { answered: true, .. }));
+        if !has_message {
+            self.report(
+                Level::Warning,
+                "There is no turn that the agent could take over.",
+                "/agent MESSAGE starts one.",
+            );
+            return Vec::new();
+        }
+        let text = "Carry on with this request with your tools: check what is proposed so far, complete it, and run the tests.";
+        self.send_in_mode(text, Mode::Agent).1
+    }
+
+    /// Handles a response about the agent loop.
+    pub(crate) fn agent_response(&mut self, response: AgentResponse) -> Vec<Effect> {
+        let is_current = |turn: u64| self.agent.current.as_ref().is_some_and(|run| run.turn == turn);
+        match response {
+            AgentResponse::Done { turn, number, outcome } if is_current(turn) => self.call_done(number, *outcome),
+            AgentResponse::NeedsApproval { turn, number, command, reason } if is_current(turn) => {
+                self.ask_for_approval(number, command, &reason)
+            }
+            AgentResponse::TimeUp { turn } if is_current(turn) => {
+                self.stop_calls();
+                let _ = self.close_answer(Some("out of time".into()));
+                self.guard_stopped(Stop::Time(self.agent.rules.caps.time.unwrap_or_default()))
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns to the state after a step of the agent turns at the end of the transcript, with the proposal of that time. 0 is the
+    /// state before the first step.
+    pub(crate) fn rewind_to_step(&mut self, step: usize) -> Vec<Effect> {
+        if self.reject_if_answering() {
+            return Vec::new();
+        }
+        let start = messages::start(&self.transcript);
+        let last = self.last_step();
+        let Some(start) = start.filter(|_| step < last) else {
+            let text = match last {
+                0 => "There is no step to go back to.".to_owned(),
+                last => format!("Step {step} is not before the last one, which is {last}."),
+            };
+            self.report(Level::Warning, text, "");
+            return Vec::new();
+        };
+        let is_later = |entry: &Entry| matches!(entry, Entry::Tool(tool) if tool.step > step);
+        let Some(first) = self.transcript[start..].iter().position(is_later).map(|at| at + start) else {
+            return Vec::new();
+        };
+        let number = match &self.transcript[first] {
+            Entry::Tool(tool) => tool.number,
+            _ => 0,
+        };
+        // The answer that made the calls goes too.
+        let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
+        let at = self.transcript[..first].iter().rposition(is_answer).unwrap_or(first);
+        self.transcript.truncate(at);
+        let later = self.agent.snapshots.iter().position(|(of, _)| *of >= number);
+        let restored = later.map(|at| self.agent.snapshots.drain(at..).next());
+        if let Some(Some((_, review))) = restored {
+            *self.proposals.review_mut() = review;
+        }
+        *self.proposals.retries_mut() = EditRetries::default();
+        self.report(
+            Level::Info,
+            format!("Back after step {step}."),
+            "/continue goes on from here, or say what to do instead.",
+        );
+        self.measure()
+    }
+
+    /// Keeps the review as it is before a call changes it.
+    fn take_snapshot(&mut self, number: usize) {
+        let review = self.proposals.review().without_history();
+        self.agent.snapshots.push((number, review));
+        let surplus = self.agent.snapshots.len().saturating_sub(MAX_SNAPSHOTS);
+        self.agent.snapshots.drain(..surplus);
+    }
+
+    pub(crate) fn last_step(&self) -> usize {
+        let start = messages::start(&self.transcript).unwrap_or(self.transcript.len());
+        let last = self.transcript[start..].iter().rev().find_map(|entry| match entry {
+            Entry::Tool(tool) => Some(tool.step),
+            _ => None,
+        });
+        last.unwrap_or(0)
+    }
+
+    fn last_tool_number(&self) -> usize {
+        let last = self.transcript.iter().rev().find_map(|entry| match entry {
+            Entry::Tool(tool) => Some(tool.number),
+            _ => None,
+        });
+        last.unwrap_or(0)
+    }
+
+    /// What the loop has done, as one line: `12 steps, 3 files changed`.
+    pub fn agent_summary(&self) -> String {
+        let files = self.proposals.review().files.len();
+        format!("{}, {} changed", count(self.last_step(), "step"), count(files, "file"))
+    }
+}
+
+/// A change of a cap of the agent loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CapChange {
+    /// The maximum number of steps.
+    Steps(Option<usize>),
+    /// The maximum number of tokens.
+    Tokens(Option<u64>),
+    /// The maximum cost in dollars.
+    Cost(Option<f64>),
+    /// The maximum time, which counts from the next start of the loop.
+    Time(Option<Duration>),
+}
+
+// No value is NaN: the parser accepts only finite numbers.
+impl Eq for CapChange {}
+
+impl Session {
+    /// Changes a cap, and reports all caps.
+    pub(crate) fn change_cap(&mut self, change: Option<CapChange>) {
+        let caps = &mut self.agent.rules.caps;
+        match change {
+            Some(CapChange::Steps(steps)) => caps.steps = steps,
+            Some(CapChange::Tokens(tokens)) => caps.tokens = tokens,
+            Some(CapChange::Cost(dollars)) => caps.dollars = dollars,
+            Some(CapChange::Time(time)) => caps.time = time,
+            None => {}
+        }
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "none".to_owned());
+        let text = format!(
+            "Caps of the agent loop: steps {}, tokens {}, cost {}, time {}.",
+            or_none(caps.steps.map(|steps| steps.to_string())),
+            or_none(caps.tokens.map(|tokens| tokens.to_string())),
+            or_none(caps.dollars.map(|dollars| format!("${dollars}"))),
+            or_none(caps.time.map(|time| format!("{} s", time.as_secs()))),
+        );
+        let hint = if change.is_some() { "" } else { "/cap steps 50 sets one; /cap steps off removes it." };
+        self.report(Level::Info, text, hint);
+    }
+}

@@ -1,0 +1,108 @@
+//! Commands of the agent loop, in the trial checkout with the proposal so far.
+
+use super::CallResult;
+use crate::host::verify::{CommandEvent, how};
+use crate::host::{Host, TrialSetup, changes_of, environment, lock, masks};
+use rhumb_agent::Keep;
+use rhumb_session::{AgentView, Origin, PendingWrite, RunPolicy, ToolOutcome, pending_writes};
+use rhumb_trial::{Network, RunOptions, Trial};
+use rhumb_workspace::process::{CommandLine, StopHandle, matches_pattern};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Maximum number of changed files that a result names.
+const MAX_NAMED_FILES: usize = 10;
+
+/// A command of the model.
+pub(super) struct Command {
+    pub(super) line: String,
+    pub(super) network: bool,
+    /// Seconds.
+    pub(super) timeout: Option<u64>,
+    pub(super) job: u64,
+}
+
+impl Host {
+    /// Why a command must be approved by the user; `None` if it may run.
+    pub(super) fn needs_approval(&self, line: &str, network: bool, policy: RunPolicy) -> Option<String> {
+        let settings = &self.shared.env.settings;
+        if policy == RunPolicy::All || settings.allow.iter().any(|pattern| matches_pattern(line, pattern)) {
+            return None;
+        }
+        if policy == RunPolicy::Ask {
+            return Some("The setting agent_run asks about every command.".to_owned());
+        }
+        if network {
+            return Some("It asks for the network.".to_owned());
+        }
+        let isolation = self.with_trial(|trial| trial.probe(Network::None).map_err(|error| error.to_string()));
+        match isolation {
+            Ok(isolation) if isolation.is_complete() => None,
+            Ok(isolation) => Some(format!("The isolation is not complete here: {}.", isolation.missing.join("; "))),
+            Err(error) => Some(format!("No trial checkout is possible here: {error}.")),
+        }
+    }
+
+    fn with_trial<T>(&self, work: impl FnOnce(&mut Trial) -> Result<T, String>) -> Result<T, String> {
+        let mut trial = lock(&self.shared.trial);
+        if trial.is_none() {
+            let opened = TrialSetup::new(&self.shared.env.settings).open(&self.shared.root);
+            *trial = Some(opened.map_err(|error| error.to_string())?);
+        }
+        trial.as_mut().map_or_else(|| Err(String::new()), work)
+    }
+
+    pub(super) fn run_in_trial(&self, command: &Command, view: &AgentView, stop: &StopHandle) -> CallResult {
+        let result = self.with_trial(|trial| self.run_command_in(trial, command, view, stop));
+        result.unwrap_or_else(|reason| CallResult::new(false, format!("The command was not run: {reason}.")))
+    }
+
+    fn run_command_in(
+        &self,
+        trial: &mut Trial,
+        command: &Command,
+        view: &AgentView,
+        stop: &StopHandle,
+    ) -> Result<CallResult, String> {
+        let env = &self.shared.env;
+        let line = &command.line;
+        let writes: Vec<PendingWrite> = view.review.files.iter().flat_map(pending_writes).collect();
+        let changes = changes_of(&self.shared.root, &writes).map_err(|error| error.to_string())?;
+        let limit = env.settings.command_timeout;
+        let options = RunOptions {
+            network: if command.network { Network::Full } else { env.settings.trial_network },
+            time_limit: Some(command.timeout.map_or(limit, |seconds| Duration::from_secs(seconds).min(limit))),
+            environment: environment(env, Origin::Model),
+            masks: masks(env),
+            ..RunOptions::new(CommandLine::Shell(line.clone()))
+        };
+        let mut on_event = self.event_sender(command.job);
+        on_event(CommandEvent::Began { line });
+        let mut watch = |live, took: Duration| on_event(CommandEvent::Said { live, took });
+        let result = trial.run(&changes, &options, stop, &mut || Ok(None), &mut watch);
+        let ended = match &result {
+            Ok(result) => Ok(&result.outcome),
+            Err(error) => Err(rhumb_session::Failure::new(format!("{error}."), "")),
+        };
+        on_event(CommandEvent::Ended { result: ended });
+        let result = result.map_err(|error| error.to_string())?;
+        let ended = &result.outcome;
+        let mut text = format!("The command {}.\n{}", how(ended.end, ended.took), ended.output.text);
+        if !result.changed.is_empty() {
+            let names: Vec<&str> = result.changed.iter().take(MAX_NAMED_FILES).map(|file| file.path.as_str()).collect();
+            let more = if result.changed.len() > MAX_NAMED_FILES { " and others" } else { "" };
+            let _ = write!(
+                text,
+                "\n[The command changed {}{more} in its copy. The proposal does not contain that.]",
+                names.join(", ")
+            );
+        }
+        if !result.stale.is_empty() {
+            let _ = write!(text, "\n[{} changed on disk meanwhile.]", result.stale.join(", "));
+        }
+        let passed = ended.end.is_success();
+        let summary = how(ended.end, ended.took);
+        let outcome = ToolOutcome { run: Some((line.clone(), passed)), ..ToolOutcome::default() };
+        Ok(CallResult { keep: Keep::HeadAndTail, summary, outcome, ..CallResult::new(passed, text) })
+    }
+}
