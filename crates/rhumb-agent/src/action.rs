@@ -175,10 +175,7 @@ impl Action {
 
     /// Whether it changes the proposal.
     pub fn is_edit(&self) -> bool {
-        matches!(
-            self,
-            Self::Edit { .. } | Self::ApplyPatch { .. } | Self::WriteFile { .. } | Self::DeleteFile { .. }
-        )
+        matches!(self, Self::Edit { .. } | Self::ApplyPatch { .. } | Self::WriteFile { .. } | Self::DeleteFile { .. })
     }
 
     /// What it does, as one line for a list of steps: `src/gate.rs 1-200`, without the name of the tool.

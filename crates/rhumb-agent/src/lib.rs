@@ -8,5 +8,5 @@ pub mod tools;
 
 pub use action::{Action, PlanItem, PlanState};
 pub use guard::{Caps, Guard, Spent, StepFacts, Stop};
-pub use output::{Clipped, Keep, clip};
+pub use output::{Clipped, Keep, ResultSize, clip, stub, to_stub};
 pub use tools::{CallError, PatchTool, ToolSet, definitions, parse_call};
