@@ -127,7 +127,10 @@ pub(crate) fn parse_json(text: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     serde_json::from_str(text).or_else(|error| {
-        serde_json::from_str(&repaired(text)).map_err(|_| format!("the arguments are not valid JSON: {error}"))
+        serde_json::from_str(&repaired(text)).map_err(|_| match text.starts_with('{') {
+            true => format!("the arguments are not valid JSON: {error}"),
+            false => "the arguments cannot be read".to_owned(),
+        })
     })
 }
 

@@ -70,7 +70,7 @@ pub enum CallError {
     },
 }
 
-/// The definitions of the tools. Their JSON has about 1,400 tokens if all are offered.
+/// The definitions of the tools. Their JSON has about 1,250 tokens if all are offered.
 pub fn definitions(set: &ToolSet) -> Vec<Tool> {
     let mut tools = all_tools();
     tools.retain(|tool| is_offered(&tool.name, set));
@@ -107,7 +107,12 @@ fn all_tools() -> Vec<Tool> {
             }),
             &["path"],
         ),
-        tool("list_files", "List files.", json!({ "pattern": text("Glob such as src/**/*.rs") }), &[]),
+        tool(
+            "list_files",
+            "List files that are not ignored.",
+            json!({ "pattern": text("Glob such as src/**/*.rs") }),
+            &[],
+        ),
         tool(
             "search",
             "Find code by meaning, best first. Use it when you do not know the exact words.",
