@@ -214,9 +214,9 @@ fn all_tools() -> Vec<Tool> {
 }
 
 fn tool(name: &str, description: &str, properties: Value, required: &[&str]) -> Tool {
-    let parameters = json!({
-        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-    });
+    let mut parameters =
+        json!({ "type": "object", "properties": null, "required": required, "additionalProperties": false });
+    parameters["properties"] = properties;
     Tool { name: name.to_owned(), description: description.to_owned(), parameters, built_in: false }
 }
 
