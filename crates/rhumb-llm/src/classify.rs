@@ -66,6 +66,45 @@ pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     }
 }
 
+/// Phrases of error messages about tools that indicate that the server or the model does not support tool calls, in
+/// lower case.
+const NO_TOOLS_PHRASES: &[&str] = &[
+    "not support",
+    "unsupported",
+    "isn't supported",
+    "endpoints found that support",
+    "jinja",
+    "enable-auto-tool-choice",
+    "not enabled",
+    "not available",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "extra inputs",
+    "not permitted",
+    "not allowed",
+    "not implemented",
+];
+
+/// Replaces the error for a request with tools if it says that there are no tool calls.
+pub(crate) fn without_tools(error: LlmError) -> LlmError {
+    let (LlmError::BadRequest { message, .. }
+    | LlmError::NotFound { message, .. }
+    | LlmError::Server { status: 500 | 501, message, .. }) = &error
+    else {
+        return error;
+    };
+    let said = message.to_lowercase();
+    // Without the names of particular tools, such as "tool_use" or "'my_tool'".
+    let is_about_tools = ["tools", "tool use", "tool call", "tool_call", "tool choice", "tool_use", "function call"]
+        .iter()
+        .any(|words| said.contains(words));
+    if is_about_tools && NO_TOOLS_PHRASES.iter().any(|phrase| said.contains(phrase)) {
+        return LlmError::NoTools { message: message.clone() };
+    }
+    error
+}
+
 /// Takes the numbers from the fields of llama.cpp, or else from the message.
 fn overflow(message: String, said: &str, sizes: Option<(usize, usize)>) -> LlmError {
     let (sent, limit) = match sizes {

@@ -60,6 +60,7 @@
 //! - Tool calls are not supported.
 
 mod answer;
+mod calls;
 mod classify;
 mod discovery;
 pub mod embed;
@@ -84,7 +85,8 @@ pub use endpoint::{EmbeddingsApi, Endpoint, KeySource, redacted_url};
 pub use error::LlmError;
 pub use http::{HttpProvider, Timeouts};
 pub use provider::{
-    Completion, Finish, Image, Message, Provider, Request, Role, StreamEvent, Thinking, Tool, ToolCall, ToolResult, Usage,
+    Completion, Finish, Image, Message, Provider, Request, Role, StreamEvent, Thinking, Tool, ToolCall, ToolResult,
+    Usage,
 };
 pub use retry::{AttemptState, MAX_CONTINUES, MAX_SHRINKS, NextStep, RetryPolicy, next_step};
 pub use scripted::{ScriptedProvider, ScriptedReply};
