@@ -66,9 +66,12 @@ pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     }
 }
 
+/// Words for tool calls in error messages, in lower case.
+const TOOL_WORDS: &[&str] =
+    &["tools", "tool use", "tool call", "tool_call", "tool choice", "tool_use", "function call"];
 /// Phrases of error messages about tools that indicate that the server or the model does not support tool calls, in
 /// lower case.
-const NO_TOOLS_PHRASES: &[&str] = &[
+const UNSUPPORTED_PHRASES: &[&str] = &[
     "not support",
     "unsupported",
     "isn't supported",
@@ -77,16 +80,13 @@ const NO_TOOLS_PHRASES: &[&str] = &[
     "enable-auto-tool-choice",
     "not enabled",
     "not available",
-    "unknown",
-    "unrecognized",
-    "unexpected",
-    "extra inputs",
-    "not permitted",
-    "not allowed",
     "not implemented",
 ];
+/// Phrases that indicate that the server does not know the field `tools`, in lower case.
+const UNKNOWN_FIELD_PHRASES: &[&str] =
+    &["unknown", "unrecognized", "unexpected", "extra inputs", "not permitted", "not allowed"];
 
-/// Replaces the error for a request with tools if it says that there are no tool calls.
+/// Replaces the error for a request with tools if it says that tool calls are not supported.
 pub(crate) fn without_tools(error: LlmError) -> LlmError {
     let (LlmError::BadRequest { message, .. }
     | LlmError::NotFound { message, .. }
@@ -95,11 +95,9 @@ pub(crate) fn without_tools(error: LlmError) -> LlmError {
         return error;
     };
     let said = message.to_lowercase();
-    // Without the names of particular tools, such as "tool_use" or "'my_tool'".
-    let is_about_tools = ["tools", "tool use", "tool call", "tool_call", "tool choice", "tool_use", "function call"]
-        .iter()
-        .any(|words| said.contains(words));
-    if is_about_tools && NO_TOOLS_PHRASES.iter().any(|phrase| said.contains(phrase)) {
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| said.contains(phrase));
+    let lacks_tools = says(TOOL_WORDS) && says(UNSUPPORTED_PHRASES);
+    if lacks_tools || (said.contains("tools") && says(UNKNOWN_FIELD_PHRASES)) {
         return LlmError::NoTools { message: message.clone() };
     }
     error

@@ -139,7 +139,8 @@ fn concerns(quirk: Quirk, request: &Request) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Thinking;
+    use crate::{Thinking, Tool, ToolCall};
+    use serde_json::Value;
 
     fn request() -> Request {
         let mut system = Message::new(Role::System, "s");
@@ -180,6 +181,36 @@ mod tests {
             );
         }
         assert_eq!(Quirks::default().after("no such model", &request()), None);
+    }
+
+    #[test]
+    fn complaints_about_calls_and_their_thinking_are_told_from_others() {
+        let mut request = request();
+        request.tools.push(Tool {
+            name: "apply_patch".into(),
+            description: String::new(),
+            parameters: Value::Null,
+            built_in: true,
+        });
+        let mut answer = Message::new(Role::Assistant, "");
+        answer.thinking.push(Value::Null);
+        answer.tool_calls.push(ToolCall::default());
+        request.messages.push(answer);
+        let table = [
+            ("Missing `reasoning_content` field in the assistant message", Quirk::NeedsThinkingBack),
+            ("property 'reasoning_content' is unsupported", Quirk::NoThinkingBack),
+            ("Invalid `signature` in `thinking` block", Quirk::NoThinkingBack),
+            ("The encrypted content gAAA could not be verified", Quirk::NoThinkingBack),
+            ("Encrypted content is not supported with this model", Quirk::NoEncryptedThinking),
+            ("Tool type 'apply_patch' is not supported", Quirk::NoBuiltInTools),
+            ("Tool call id was x but must be a-z, A-Z, 0-9, with a length of 9.", Quirk::ShortCallIds),
+            ("invalid message content type: <nil>", Quirk::NoNullContent),
+            ("Unrecognized request argument supplied: reasoning_effort", Quirk::NoThinking),
+        ];
+        for (complaint, quirk) in table {
+            let quirks = Quirks::default().after(complaint, &request).unwrap();
+            assert!(quirks.knows(quirk), "{complaint}: {quirks:?}");
+        }
     }
 
     #[test]

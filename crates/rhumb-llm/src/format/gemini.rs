@@ -309,6 +309,33 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_has_only_keywords_of_the_dialect() {
+        let tool = |parameters: Value| {
+            function(&Tool { name: "t".into(), description: "d".into(), parameters, built_in: false })
+        };
+        let full = tool(json!({
+            "$schema":"x", "type":"object", "additionalProperties":false, "required":["a","gone"],
+            "properties":{
+                "a":{"type":["string","null"],"format":"uri","minLength":1},
+                "type":{"oneOf":[{"const":"x"},{"type":"integer","format":"int32","enum":[1,2],"exclusiveMinimum":0}]},
+                "list":{"type":"array","items":{"type":"object","properties":{},"$ref":"#/x"}},
+            },
+        }));
+        let expected = json!({
+            "type":"object", "required":["a"],
+            "properties":{
+                "a":{"type":"string","nullable":true,"minLength":1},
+                "type":{"anyOf":[{"enum":["x"]},{"type":"integer","format":"int32"}]},
+                "list":{"type":"array","items":{"type":"object"}},
+            },
+        });
+        assert_eq!(full["parameters"], expected);
+        for empty in [json!({"type":"object","properties":{}}), json!({}), Value::Null, json!([1])] {
+            assert_eq!(tool(empty), json!({"name":"t","description":"d"}));
+        }
+    }
+
+    #[test]
     fn thinking_and_blocks_are_separated_from_text() {
         let chunk = Gemini.chunk(&json!({
             "candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"text":"b"}]},"finishReason":"STOP"}],

@@ -376,6 +376,27 @@ mod tests {
     }
 
     #[test]
+    fn tools_and_arguments_are_always_objects() {
+        let call = |arguments: &str| ToolCall { arguments: arguments.into(), ..ToolCall::default() };
+        for (written, sent) in [
+            (r#"{"b":1, "a":2}"#, r#"{"b":1, "a":2}"#),
+            ("", "{}"),
+            (" ", "{}"),
+            ("[1]", r#"{"arguments":"[1]"}"#),
+            (r#"{"a""#, r#"{"arguments":"{\"a\""}"#),
+        ] {
+            assert_eq!(arguments_text(&call(written)), sent, "{written}");
+            assert_eq!(Value::Object(arguments_object(&call(written))), serde_json::from_str::<Value>(sent).unwrap());
+        }
+        let deep = call(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)));
+        assert_eq!(arguments_object(&deep).len(), 1);
+        let tool = Tool { name: " ".into(), description: String::new(), parameters: Value::Null, built_in: false };
+        let function = json!({"name":"unknown","description":"","parameters":{"type":"object","properties":{}}});
+        assert_eq!(function_tool(&tool)["function"], function);
+        assert_eq!(tool_name(&"é".repeat(100)).len(), MAX_TOOL_NAME);
+    }
+
+    #[test]
     fn levels_and_token_counts_are_converted() {
         for word in ["none", "low", "medium", "high"] {
             let tokens = Thinking::Budget(budget(&Thinking::Effort(word.into())));
@@ -397,7 +418,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_json_does_not_panic(
-            text in r#"(\{|\}|\[|\]|:|,|null|0|"(choices|delta|type|message|content|text|candidates|parts|usage|error|response|done)"){0,30}"#,
+            text in r#"(\{|\}|\[|\]|:|,|null|0|"(choices|delta|type|message|content|text|candidates|parts|usage|error|response|done|tool_calls|function|arguments|functionCall|item|function_call|content_block|tool_use|reasoning_details)"){0,30}"#,
         ) {
             if let Ok(value) = serde_json::from_str::<Value>(&text) {
                 for api in Api::ALL {

@@ -227,5 +227,9 @@ mod tests {
         let unknown = Request { messages: vec![Message::new(Role::User, "x".repeat(30_000))], ..Request::default() };
         assert_eq!(context_for(&unknown, None), 16_384);
         assert_eq!(context_for(&request(usize::MAX / 2, None), None), u32::MAX);
+        let mut results = Message::new(Role::User, "");
+        results.tool_results.push(ToolResult { content: "x".repeat(30_000), ..ToolResult::default() });
+        let called = Request { messages: vec![results], ..Request::default() };
+        assert_eq!(context_for(&called, None), 16_384);
     }
 }

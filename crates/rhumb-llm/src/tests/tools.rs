@@ -41,8 +41,7 @@ fn conversation() -> Request {
 async fn body_of(api: Api, request: Request) -> Value {
     let (base, seen) = canned(vec![ok(stream(api))]).await;
     ask_for(&once(server_of(&endpoint(api, &base, "k"))), request).await.0.unwrap();
-    let body = seen.lock().unwrap().remove(0).body;
-    body
+    seen.lock().unwrap().remove(0).body
 }
 
 /// Asks with tools. Returns the end and the events.
@@ -81,7 +80,7 @@ fn chat(deltas: &[Value], finish: &str) -> String {
 }
 
 fn chat_calls(parts: Value) -> Value {
-    json!({"tool_calls": parts})
+    Value::Object([("tool_calls".to_owned(), parts)].into_iter().collect())
 }
 
 const PATH: &str = r#"{"path":"src/é🚀.rs","lines":[1,20]}"#;
@@ -472,18 +471,7 @@ async fn deviating_servers_give_the_same_calls() {
     let ollama = "{\"message\":{\"tool_calls\":[{\"function\":{\"index\":0,\"name\":\"grep\",\"arguments\":\"{\\\"n\\\":1}\"}},\
         {\"function\":{\"index\":0,\"name\":\"grep\",\"arguments\":{\"n\":2}}}]},\"done\":true,\"done_reason\":\"stop\"}\n";
     let (end, _) = answered(Api::Ollama, ollama).await;
-    assert_eq!(calls_of(&end).map_ids(), expected.to_vec().map_ids());
-}
-
-/// Replaces ids that this crate has made.
-trait MapIds {
-    fn map_ids(self) -> Vec<(String, String)>;
-}
-
-impl MapIds for Vec<[&str; 3]> {
-    fn map_ids(self) -> Vec<(String, String)> {
-        self.into_iter().map(|[_, name, arguments]| (name.to_owned(), arguments.to_owned())).collect()
-    }
+    assert_eq!(calls_of(&end), [["call_1", "grep", r#"{"n":1}"#], ["call_2", "grep", r#"{"n":2}"#]]);
 }
 
 #[tokio::test]
@@ -492,7 +480,7 @@ async fn incomplete_answers_have_no_calls() {
     let (end, events) = answered(Api::Chat, &chat(&[json!({"reasoning":"hm"}), one.clone()], "length")).await;
     assert_eq!(end, Ok(Completion::new(Finish::Length, None)));
     assert_eq!(streamed(&events), [("grep".to_owned(), "{\"n\":".to_owned())]);
-    let (end, _) = answered(Api::Chat, &chat(&[one.clone()], "content_filter")).await;
+    let (end, _) = answered(Api::Chat, &chat(std::slice::from_ref(&one), "content_filter")).await;
     assert_eq!(end, Ok(Completion::new(Finish::Filtered, None)));
     // The model's mistake is kept for the model.
     let (end, _) = answered(Api::Chat, &chat(&[one], "tool_calls")).await;
@@ -521,15 +509,14 @@ async fn calls_without_offered_tools_are_reported() {
 
 #[tokio::test]
 async fn endless_arguments_and_endless_calls_are_stopped() {
-    let begin = chat_calls(json!([{"index":0,"id":"a","function":{"name":"grep","arguments":"{"}}]));
-    let more = chat_calls(json!([{"index":0,"function":{"arguments":"x".repeat(1024)}}]));
-    let stream = |deltas: &[Value]| chat(deltas, "tool_calls").replace(DONE, "");
-    let part = sse(&[json!({"choices":[{"index":0,"delta":more}]})]);
-    let (base, hung_up) =
-        rude(vec![vec![head(""), send(&stream(&[begin])[..120]), send("\n\n"), Step::Repeat(part.into_bytes())]]).await;
-    let end = ask_for(&once(server(&base)), offering()).await.0;
-    assert!(matches!(end, Err(LlmError::TooMuch(_) | LlmError::Interrupted(_) | LlmError::NotAnApi { .. })), "{end:?}");
-    drop(hung_up);
+    let piece = |part: Value| sse(&[json!({"choices":[{"index":0,"delta":chat_calls(json!([part]))}]})]);
+    let begin = piece(json!({"index":0,"id":"a","function":{"name":"grep","arguments":"{"}}));
+    let more = piece(json!({"index":0,"function":{"arguments":"x".repeat(1024)}}));
+    let (base, hung_up) = rude(vec![vec![head(""), send(&begin), Step::Repeat(more.into_bytes())]]).await;
+    let (end, events) = ask_for(&server(&base), offering()).await;
+    assert_eq!(end, Err(LlmError::TooMuch(512 * 1024)));
+    assert!(streamed(&events)[0].1.len() <= 512 * 1024);
+    hung_up.await.unwrap();
     let many: Vec<Value> = (0..3000)
         .map(|n| chat_calls(json!([{"index":n,"id":format!("c{n}"),"function":{"name":"grep","arguments":"{}"}}])))
         .collect();
@@ -593,7 +580,12 @@ async fn servers_without_tools_are_recognized_and_not_asked_again() {
         let end = ask(&once(server)).await.0;
         assert!(!matches!(end, Err(LlmError::NoTools { .. })), "{body} {end:?}");
     }
-    for other in ["Invalid schema for function 'grep': unknown keyword", "the model 'tools' does not exist"] {
+    for other in [
+        "Invalid schema for function 'grep': unknown keyword",
+        "the model 'tools' does not exist",
+        "messages.3.content.0: unexpected `tool_use_id` found in `tool_result` blocks",
+        "Unexpected tool call id x in tool results",
+    ] {
         let (base, _) = canned(vec![(400, vec![], json!({"error":{"message":other}}).to_string())]).await;
         let end = ask_for(&once(server(&base)), offering()).await.0;
         assert!(matches!(end, Err(LlmError::BadRequest { .. })), "{other} {end:?}");
@@ -646,7 +638,7 @@ async fn secrets_are_masked_in_calls_and_results_but_signatures_are_not_changed(
         let mut request = conversation();
         let arguments = json!({"signature":key,"nested":{"encrypted_content":key}}).to_string();
         request.messages[2].tool_calls[0] =
-            ToolCall { signature: Some(key.into()), ..super::tools::call("a1", "read_file", &arguments) };
+            ToolCall { signature: Some(key.into()), ..call("a1", "read_file", &arguments) };
         request.messages[3].tool_results[0].content = key.into();
         request.messages[2].thinking = vec![
             json!({"type":"thinking","thinking":"hm","signature":key}),
@@ -659,4 +651,104 @@ async fn secrets_are_masked_in_calls_and_results_but_signatures_are_not_changed(
         };
         assert_eq!(body.matches(key).count(), kept, "{} {body}", api.name());
     }
+}
+
+#[tokio::test]
+async fn ids_of_other_servers_are_made_acceptable() {
+    let long = "x".repeat(70);
+    for (api, accepts) in
+        [(Api::Anthropic, "a1"), (Api::Responses, "functions.grep:0"), (Api::Chat, "functions.grep:0")]
+    {
+        for id in ["a1", "functions.grep:0", long.as_str()] {
+            let mut request = conversation();
+            request.messages[2].tool_calls[0] = call(id, "a tool with a long name: \u{1f680}", "{}");
+            request.messages[3].tool_results[0].id = id.into();
+            let body = body_of(api, request).await;
+            let (call, result, kept) = match api {
+                Api::Anthropic => ("/messages/1/content/1/id", "/messages/2/content/0/tool_use_id", id == accepts),
+                Api::Responses => ("/input/2/call_id", "/input/4/call_id", id != long),
+                _ => ("/messages/2/tool_calls/0/id", "/messages/3/tool_call_id", true),
+            };
+            let sent = body.pointer(call).and_then(Value::as_str).unwrap();
+            assert_eq!(body.pointer(result).and_then(Value::as_str), Some(sent), "{}", api.name());
+            assert_eq!(sent == id, kept, "{} {id}", api.name());
+            assert!(body.to_string().contains("a_tool_with_a_long_name___"), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn marks_on_results_are_sent() {
+    let mark = json!({"type":"ephemeral"});
+    let mut request = conversation();
+    request.model = "anthropic/claude".into();
+    request.messages[2].cached = true;
+    request.messages[3].cached = true;
+    let body = body_of(Api::Anthropic, request.clone()).await;
+    assert_eq!(body["messages"][1]["content"][2]["cache_control"], mark);
+    assert_eq!(body["messages"][2]["content"][1]["cache_control"], mark);
+    assert_eq!(body.to_string().matches("cache_control").count(), 2);
+    let body = body_of(Api::Chat, request.clone()).await;
+    let content = json!([{"type":"text","text":"invalid arguments","cache_control":mark}]);
+    assert_eq!(body["messages"][4]["content"], content);
+    request.messages[3].content = "Faster.".into();
+    let body = body_of(Api::Chat, request).await;
+    assert_eq!(body["messages"][4]["content"], "invalid arguments");
+    assert_eq!(body["messages"][5]["content"][0]["cache_control"], mark);
+}
+
+#[tokio::test]
+async fn messages_of_one_role_are_joined_with_their_calls() {
+    let refused: Canned = (400, vec![], json!({"error":{"message":"roles must alternate"}}).to_string());
+    let (base, seen) = canned(vec![refused, ok(stream(Api::Chat))]).await;
+    let mut request = conversation();
+    request.messages.insert(2, Message::new(Role::Assistant, "First."));
+    request.messages[3].content.clear();
+    request.messages.push(Message::new(Role::User, "Faster."));
+    ask_for(&once(server(&base)), request).await.0.unwrap();
+    let messages = seen.lock().unwrap()[1].body["messages"].clone();
+    let roles: Vec<&str> = messages.as_array().unwrap().iter().map(|each| each["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"]);
+    assert_eq!((&messages[2]["content"], &messages[5]["content"]), (&json!("First."), &json!("Faster.")));
+    assert_eq!(messages[2]["tool_calls"].as_array().map(Vec::len), Some(2));
+}
+
+#[tokio::test]
+async fn thinking_is_asked_for_only_if_the_calls_have_it() {
+    let block = json!({"type":"thinking","thinking":"hm","signature":"s"});
+    let with = |change: &dyn Fn(&mut Request)| {
+        let mut request = Request { thinking: Some(Thinking::Budget(2000)), ..conversation() };
+        request.messages[2].thinking = vec![block.clone()];
+        change(&mut request);
+        request
+    };
+    // Columns: the change, whether thinking is asked for, whether the block is sent.
+    type Change<'a> = &'a dyn Fn(&mut Request);
+    let table: [(Change<'_>, bool, bool); 6] = [
+        (&|_| {}, true, true),
+        (&|request| request.messages[2].thinking.clear(), false, false),
+        // The calls belong to an earlier question.
+        (
+            &|request| {
+                request.messages[2].thinking.clear();
+                request.messages.push(Message::new(Role::User, "And now?"));
+            },
+            true,
+            false,
+        ),
+        (&|request| request.thinking = None, false, true),
+        (&|request| request.thinking = Some(Thinking::Budget(0)), false, false),
+        (&|request| request.messages.push(Message::new(Role::Assistant, "begun")), false, false),
+    ];
+    for (number, (change, asked, sent)) in table.into_iter().enumerate() {
+        let body = body_of(Api::Anthropic, with(change)).await;
+        assert_eq!(body.get("thinking").is_some(), asked, "{number}: {body}");
+        assert_eq!(body["messages"][1]["content"][0] == block, sent, "{number}: {body}");
+    }
+    // A signature that the server does not accept.
+    let invalid = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    let refused: Canned = (400, vec![], json!({"type":"error","error":{"message":invalid}}).to_string());
+    let (base, seen) = canned(vec![refused, ok(stream(Api::Anthropic))]).await;
+    ask_for(&once(server_of(&endpoint(Api::Anthropic, &base, "k"))), with(&|_| {})).await.0.unwrap();
+    assert!(!seen.lock().unwrap()[1].body.to_string().contains("thinking"));
 }
