@@ -1,5 +1,6 @@
 //! Reads the response to a request: a stream of events, a single JSON value, or something unexpected.
 
+use super::calls::{CallPart, TakenIds, ToolCalls};
 use super::classify::{Refusal, classify};
 use super::format::{Chunk, Format};
 use super::framing::repair_surrogates;
@@ -55,6 +56,15 @@ pub(crate) struct AnswerReader<'a> {
     thinking: ThinkingFilter,
     /// End of the begun answer that was not sent, as far as the model may still repeat it.
     unsent: String,
+    /// Tools were offered to the model.
+    offers_tools: bool,
+    calls: ToolCalls,
+    /// The ids of all calls in the conversation.
+    taken: TakenIds,
+    /// The thinking, as the API wants it back.
+    kept_thinking: Vec<Value>,
+    /// Size of the kept thinking in bytes.
+    kept_length: usize,
     finish: Option<Finish>,
     /// Nothing more is read.
     done: bool,
@@ -85,6 +95,11 @@ impl<'a> AnswerReader<'a> {
             length: 0,
             thinking: ThinkingFilter::new(begun),
             unsent: origin.format.unsent_end(request).to_owned(),
+            offers_tools: !request.tools.is_empty(),
+            calls: ToolCalls::default(),
+            taken: TakenIds::of(request),
+            kept_thinking: Vec::new(),
+            kept_length: 0,
             finish: None,
             done: false,
             usage: None,
@@ -272,8 +287,14 @@ impl<'a> AnswerReader<'a> {
             self.drop_what_came_in_pieces(&mut chunk);
         }
         self.said |= chunk.finish.is_some() || chunk.last || !(chunk.text.is_empty() && chunk.reasoning.is_empty());
-        self.length = self.length.saturating_add(chunk.text.len() + chunk.reasoning.len());
-        if self.length > MAX_TEXT_BYTES {
+        self.said |= !chunk.thinking.is_empty() || chunk.calls.iter().any(|part| !part.is_empty());
+        let calls: usize = chunk.calls.iter().map(CallPart::len).sum();
+        self.length = self.length.saturating_add(chunk.text.len() + chunk.reasoning.len() + calls);
+        for part in chunk.thinking {
+            self.kept_length = self.kept_length.saturating_add(part.to_string().len());
+            self.origin.format.keep_thinking(&mut self.kept_thinking, part);
+        }
+        if self.length.max(self.kept_length) > MAX_TEXT_BYTES {
             return Err(LlmError::TooMuch(MAX_TEXT_BYTES));
         }
         if !chunk.reasoning.is_empty() {
@@ -289,6 +310,17 @@ impl<'a> AnswerReader<'a> {
             let text = self.without_unsent(&chunk.text).to_owned();
             let sorted = self.thinking.feed(&text);
             self.pass_on_sorted(sorted).await?;
+        }
+        if !chunk.calls.is_empty() {
+            // The other half of a character is in the arguments.
+            self.half = None;
+        }
+        for part in chunk.calls {
+            let added = self.calls.add(part);
+            if let Some(added) = added.filter(|_| self.offers_tools) {
+                let (index, name, arguments) = (added.call, added.name, added.arguments);
+                self.pass_on(StreamEvent::ToolCall { index, name, arguments }).await?;
+            }
         }
         if let Some(usage) = chunk.usage {
             let usage = self.usage.unwrap_or_default().joined(usage);
@@ -323,6 +355,13 @@ impl<'a> AnswerReader<'a> {
         if self.has_text {
             chunk.text.clear();
         }
+        if !self.kept_thinking.is_empty() {
+            chunk.thinking.clear();
+        }
+        if !self.calls.is_empty() {
+            // They complete those that are known.
+            chunk.calls.retain(|part| self.calls.knows(part));
+        }
     }
 
     async fn pass_on_sorted(&mut self, pieces: Vec<Segment>) -> Result<(), LlmError> {
@@ -352,7 +391,7 @@ impl<'a> AnswerReader<'a> {
 
     fn end(&mut self) -> Result<Completion, LlmError> {
         if let Some(finish) = self.finish.take() {
-            return Ok(Completion::new(finish, self.usage));
+            return Ok(self.completed(finish));
         }
         if self.done {
             return Err(LlmError::Interrupted("the server gave no finish reason that rhumb can read".into()));
@@ -366,6 +405,28 @@ impl<'a> AnswerReader<'a> {
         Err(self.not_an_api(&String::from_utf8_lossy(&self.beginning)))
     }
 
+    /// Returns the end of the answer. An answer with calls waits for their results, whatever finish reason it has, if
+    /// it is complete.
+    fn completed(&mut self, finish: Finish) -> Completion {
+        let calls = std::mem::take(&mut self.calls);
+        let called = matches!(&finish, Finish::Other(word) if is_call_word(word));
+        let mut completion = Completion::new(finish, self.usage);
+        if self.offers_tools && (called || completion.finish == Finish::Stop) {
+            completion.tool_calls = calls.finish(&mut self.taken);
+            if !completion.tool_calls.is_empty() {
+                completion.finish = Finish::ToolCalls;
+            } else if called {
+                completion.finish = Finish::Other("tool_calls, but without a tool call".to_owned());
+            }
+        } else if completion.finish == Finish::Stop && !self.has_text && !calls.is_empty() {
+            completion.finish = Finish::Other("tool_calls".to_owned());
+        }
+        if completion.finish.incomplete_reason().is_none() {
+            completion.thinking = std::mem::take(&mut self.kept_thinking);
+        }
+        completion
+    }
+
     fn refused(&self, body: &str) -> LlmError {
         classify(&Refusal { status: 200, url: self.origin.url, body, retry_after: None, mask: self.origin.mask })
     }
@@ -373,6 +434,13 @@ impl<'a> AnswerReader<'a> {
     fn not_an_api(&self, text: &str) -> LlmError {
         LlmError::NotAnApi { url: self.origin.url.to_owned(), snippet: self.origin.mask.sanitize(text) }
     }
+}
+
+/// Returns whether a finish reason says that the model has called tools.
+fn is_call_word(word: &str) -> bool {
+    ["tool_calls", "tool_call", "tool_use", "function_call", "function_calls"]
+        .iter()
+        .any(|known| word.eq_ignore_ascii_case(known))
 }
 
 /// Returns whether these bytes may be the beginning of an event stream.

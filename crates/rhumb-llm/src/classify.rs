@@ -66,6 +66,43 @@ pub(crate) fn classify(refusal: &Refusal<'_>) -> LlmError {
     }
 }
 
+/// Words for tool calls in error messages, in lower case.
+const TOOL_WORDS: &[&str] =
+    &["tools", "tool use", "tool call", "tool_call", "tool choice", "tool_use", "function call"];
+/// Phrases of error messages about tools that indicate that the server or the model does not support tool calls, in
+/// lower case.
+const UNSUPPORTED_PHRASES: &[&str] = &[
+    "not support",
+    "unsupported",
+    "isn't supported",
+    "endpoints found that support",
+    "jinja",
+    "enable-auto-tool-choice",
+    "not enabled",
+    "not available",
+    "not implemented",
+];
+/// Phrases that indicate that the server does not know the field `tools`, in lower case.
+const UNKNOWN_FIELD_PHRASES: &[&str] =
+    &["unknown", "unrecognized", "unexpected", "extra inputs", "not permitted", "not allowed"];
+
+/// Replaces the error for a request with tools if it says that tool calls are not supported.
+pub(crate) fn without_tools(error: LlmError) -> LlmError {
+    let (LlmError::BadRequest { message, .. }
+    | LlmError::NotFound { message, .. }
+    | LlmError::Server { status: 500 | 501, message, .. }) = &error
+    else {
+        return error;
+    };
+    let said = message.to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| said.contains(phrase));
+    let lacks_tools = says(TOOL_WORDS) && says(UNSUPPORTED_PHRASES);
+    if lacks_tools || (said.contains("tools") && says(UNKNOWN_FIELD_PHRASES)) {
+        return LlmError::NoTools { message: message.clone() };
+    }
+    error
+}
+
 /// Takes the numbers from the fields of llama.cpp, or else from the message.
 fn overflow(message: String, said: &str, sizes: Option<(usize, usize)>) -> LlmError {
     let (sent, limit) = match sizes {

@@ -101,6 +101,13 @@ pub enum LlmError {
         /// The message of the server.
         message: String,
     },
+    /// The server or the model does not support tool calls, by this message. The same request without
+    /// [`Request::tools`](crate::Request::tools) may succeed.
+    #[error("tool calls are not supported: {message}")]
+    NoTools {
+        /// The message of the server.
+        message: String,
+    },
     /// The server failed or is overloaded.
     #[error("the server failed (status {status}){}: {message}", asked(*.retry_after))]
     Server {
@@ -167,6 +174,7 @@ impl LlmError {
             }
             Self::NoTools { .. } => "Use another model.",
             Self::BadRequest { .. } => "Check the model's name and settings.",
+            Self::NoTools { .. } => "Choose a model that supports tool calls; llama.cpp needs the option --jinja.",
             Self::Server { .. } => "This is on the server's side; send again in a moment.",
             Self::Interrupted(_) => "The answer is incomplete, and edits in it are not applied; send again.",
             Self::Idle(_) => "Send again; for a slow model, raise timeout in rhumb.toml (seconds).",

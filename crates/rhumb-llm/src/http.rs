@@ -1,7 +1,7 @@
 //! A model server behind HTTP, for all wire formats.
 
 use super::answer::{AnswerReader, AnswerSource, cause, error_text, seconds};
-use super::classify::{Refusal, classify};
+use super::classify::{Refusal, classify, without_tools};
 use super::discovery::ids;
 use super::endpoint::{Endpoint, is_loopback, parse_url, redact};
 use super::error::LlmError;
@@ -116,12 +116,15 @@ impl HttpProvider {
     async fn answer(&self, request: &Request, events: &mpsc::Sender<StreamEvent>) -> Result<Completion, LlmError> {
         let mut made = 0;
         loop {
-            let failure = match self.attempt(request, events).await {
+            let mut failure = match self.attempt(request, events).await {
                 Ok(completion) => return Ok(completion),
                 Err(failure) => failure,
             };
             if !failure.started && self.learn(&failure.error, request) {
                 continue;
+            }
+            if !failure.started && !request.tools.is_empty() {
+                failure.error = without_tools(failure.error);
             }
             made += 1;
             let facts = AttemptState {
@@ -256,18 +259,8 @@ impl HttpProvider {
     /// Replaces secrets in all strings of a body, unless the endpoint says to send them. Every body passes through
     /// here, including summaries, commit messages and passages to embed.
     pub(crate) fn without_secrets(&self, body: &mut Value) {
-        if self.send_secrets {
-            return;
-        }
-        match body {
-            Value::String(text) => {
-                if let Cow::Owned(masked) = masked(text) {
-                    *text = masked;
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.without_secrets(item)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| self.without_secrets(field)),
-            _ => {}
+        if !self.send_secrets {
+            mask_secrets(body, false);
         }
     }
 
@@ -356,6 +349,34 @@ impl Provider for HttpProvider {
             }
         }
         .boxed()
+    }
+}
+
+/// Fields in which a server's own signatures and encrypted thinking go back. They must not change, and may contain the
+/// form of a key by chance.
+const OPAQUE_FIELDS: [&str; 4] = ["signature", "thoughtSignature", "thought_signature", "encrypted_content"];
+/// Fields with the arguments of tool calls, whose names are the model's.
+const ARGUMENT_FIELDS: [&str; 3] = ["input", "args", "arguments"];
+
+/// Replaces secrets in all strings, except in opaque fields outside of arguments.
+fn mask_secrets(value: &mut Value, in_arguments: bool) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(masked) = masked(text) {
+                *text = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_secrets(item, in_arguments)),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                // The input of the Responses API is an array.
+                let in_arguments = in_arguments || (field.is_object() && ARGUMENT_FIELDS.contains(&name.as_str()));
+                if in_arguments || !OPAQUE_FIELDS.contains(&name.as_str()) {
+                    mask_secrets(field, in_arguments);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

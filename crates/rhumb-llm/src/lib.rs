@@ -50,6 +50,51 @@
 //! # }
 //! ```
 //!
+//! A tool: the model calls it, and the results go back in the next message of the user.
+//!
+//! ```no_run
+//! use rhumb_llm::{Finish, LlmError, Message, Provider, Request, Role, StreamEvent, Tool, ToolResult};
+//! use tokio::sync::mpsc;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # async fn example(provider: &dyn Provider) -> Result<(), LlmError> {
+//! let parameters = serde_json::json!({
+//!     "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"],
+//! });
+//! let description = "Returns the text of a file.".to_owned();
+//! let tool = Tool { name: "read_file".to_owned(), description, parameters, built_in: false };
+//! let messages = vec![Message::new(Role::User, "Which license has this project?")];
+//! let mut request = Request { model: "any".to_owned(), messages, tools: vec![tool], ..Request::default() };
+//! loop {
+//!     let (sender, mut events) = mpsc::channel(16);
+//!     let collect = async {
+//!         let mut text = String::new();
+//!         while let Some(event) = events.recv().await {
+//!             if let StreamEvent::Text(part) = event {
+//!                 text += &part;
+//!             }
+//!         }
+//!         text
+//!     };
+//!     let (end, text) = tokio::join!(provider.stream(request.clone(), CancellationToken::new(), sender), collect);
+//!     let end = end?;
+//!     if end.finish != Finish::ToolCalls {
+//!         break;
+//!     }
+//!     let mut results = Message::new(Role::User, "");
+//!     for call in &end.tool_calls {
+//!         // Here the program reads the file that `call.arguments` names.
+//!         let (id, name, content) = (call.id.clone(), call.name.clone(), "MIT".to_owned());
+//!         results.tool_results.push(ToolResult { id, name, content, ..ToolResult::default() });
+//!     }
+//!     let mut answer = Message::new(Role::Assistant, text);
+//!     (answer.tool_calls, answer.thinking) = (end.tool_calls, end.thinking);
+//!     request.messages.extend([answer, results]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Guarantees and limits
 //!
 //! - An answer is complete only if the server says so. A stream that just ends gives [`LlmError::Interrupted`].
@@ -57,9 +102,12 @@
 //!   server message that the crate returns contains a key.
 //! - Parameters that a server rejects are learned from its error message and omitted from then on.
 //! - Sizes and waiting times are limited: see [`Timeouts`] and [`LlmError::TooMuch`].
-//! - Tool calls are not supported.
+//! - Calls in an incomplete answer are dropped. The arguments of the others are those of the model: they may be invalid
+//!   JSON, and the tool may not exist. In a request, invalid arguments become an object with the field `arguments`.
+//! - A server or model without tool calls gives [`LlmError::NoTools`].
 
 mod answer;
+mod calls;
 mod classify;
 mod discovery;
 pub mod embed;

@@ -324,9 +324,9 @@ pub struct Completion {
     /// Final token counts, if the server reported any.
     pub usage: Option<Usage>,
     /// The tool calls, in the order of the answer. Only if the finish reason is [`Finish::ToolCalls`]: calls in an
-    /// incomplete answer are dropped.
+    /// incomplete answer are dropped, and so are those after the 128th.
     pub tool_calls: Vec<ToolCall>,
-    /// The thinking, as the API wants it back. See [`Message::thinking`].
+    /// The thinking, as the API wants it back. See [`Message::thinking`]. Empty if the answer is incomplete.
     pub thinking: Vec<Value>,
 }
 

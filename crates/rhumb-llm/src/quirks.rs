@@ -3,7 +3,7 @@
 
 use super::classify::numbers;
 use super::format::ANTHROPIC_OUTPUT;
-use crate::{Request, Role};
+use crate::{Message, Request, Role};
 
 /// A deviation from the standard form of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +25,32 @@ pub(crate) enum Quirk {
     NoThinking,
     /// Does not accept `cache_control`.
     NoCacheMarks,
+    /// Does not accept the thinking of earlier answers, for example because another server signed it.
+    NoThinkingBack,
+    /// Requires thinking with tool calls of earlier answers.
+    NeedsThinkingBack,
+    /// Does not return encrypted thinking.
+    NoEncryptedThinking,
+    /// Requires a string as content of an answer that consists of tool calls.
+    NoNullContent,
+    /// Requires ids of tool calls that consist of 9 letters and digits.
+    ShortCallIds,
+    /// Does not have the built-in tools of its API.
+    NoBuiltInTools,
 }
 
 /// Words of error messages, in lower case, and the quirk that they indicate. All words of a row must occur. The first
 /// row with an unknown quirk is used.
 const COMPLAINTS: &[(&[&str], Quirk)] = &[
+    (&["reasoning_content", "missing"], Quirk::NeedsThinkingBack),
+    (&["reasoning_content", "passed back"], Quirk::NeedsThinkingBack),
+    (&["reasoning_content"], Quirk::NoThinkingBack),
+    (&["reasoning_details"], Quirk::NoThinkingBack),
+    (&["thinking", "signature"], Quirk::NoThinkingBack),
+    (&["encrypted", "verif"], Quirk::NoThinkingBack),
+    (&["encrypted"], Quirk::NoEncryptedThinking),
+    (&["apply_patch"], Quirk::NoBuiltInTools),
+    (&["tool call id", "length of 9"], Quirk::ShortCallIds),
     (&["stream_options"], Quirk::NoStreamOptions),
     (&["include_usage"], Quirk::NoStreamOptions),
     (&["max_completion_tokens"], Quirk::CompletionTokens),
@@ -44,6 +65,12 @@ const COMPLAINTS: &[(&[&str], Quirk)] = &[
     (&["reasoning", "summar"], Quirk::NoSummary),
     (&["think"], Quirk::NoThinking),
     (&["reasoning"], Quirk::NoThinking),
+    (&["think"], Quirk::NoThinkingBack),
+    (&["reasoning"], Quirk::NoThinkingBack),
+    (&["content", "null"], Quirk::NoNullContent),
+    (&["content", "nil"], Quirk::NoNullContent),
+    (&["content", "none"], Quirk::NoNullContent),
+    (&["content", "string"], Quirk::NoNullContent),
 ];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,6 +116,10 @@ impl Quirks {
     }
 }
 
+fn has_calls(message: &Message) -> bool {
+    !message.tool_calls.is_empty()
+}
+
 fn concerns(quirk: Quirk, request: &Request) -> bool {
     match quirk {
         Quirk::NoStreamOptions | Quirk::AlternateRoles => true,
@@ -97,14 +128,19 @@ fn concerns(quirk: Quirk, request: &Request) -> bool {
         Quirk::NoSystem => request.messages.iter().any(|message| message.role == Role::System),
         Quirk::AdaptiveThinking | Quirk::NoSummary | Quirk::NoThinking => request.thinking.is_some(),
         Quirk::NoCacheMarks => request.messages.iter().any(|message| message.cached),
+        Quirk::NoThinkingBack => request.messages.iter().any(|message| !message.thinking.is_empty()),
+        Quirk::NeedsThinkingBack | Quirk::ShortCallIds => request.messages.iter().any(has_calls),
+        Quirk::NoNullContent => request.messages.iter().any(|message| has_calls(message) && message.content.is_empty()),
+        Quirk::NoEncryptedThinking => !request.tools.is_empty(),
+        Quirk::NoBuiltInTools => request.tools.iter().any(|tool| tool.built_in),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Message;
-    use crate::Thinking;
+    use crate::{Thinking, Tool, ToolCall};
+    use serde_json::Value;
 
     fn request() -> Request {
         let mut system = Message::new(Role::System, "s");
@@ -145,6 +181,36 @@ mod tests {
             );
         }
         assert_eq!(Quirks::default().after("no such model", &request()), None);
+    }
+
+    #[test]
+    fn complaints_about_calls_and_their_thinking_are_told_from_others() {
+        let mut request = request();
+        request.tools.push(Tool {
+            name: "apply_patch".into(),
+            description: String::new(),
+            parameters: Value::Null,
+            built_in: true,
+        });
+        let mut answer = Message::new(Role::Assistant, "");
+        answer.thinking.push(Value::Null);
+        answer.tool_calls.push(ToolCall::default());
+        request.messages.push(answer);
+        let table = [
+            ("Missing `reasoning_content` field in the assistant message", Quirk::NeedsThinkingBack),
+            ("property 'reasoning_content' is unsupported", Quirk::NoThinkingBack),
+            ("Invalid `signature` in `thinking` block", Quirk::NoThinkingBack),
+            ("The encrypted content gAAA could not be verified", Quirk::NoThinkingBack),
+            ("Encrypted content is not supported with this model", Quirk::NoEncryptedThinking),
+            ("Tool type 'apply_patch' is not supported", Quirk::NoBuiltInTools),
+            ("Tool call id was x but must be a-z, A-Z, 0-9, with a length of 9.", Quirk::ShortCallIds),
+            ("invalid message content type: <nil>", Quirk::NoNullContent),
+            ("Unrecognized request argument supplied: reasoning_effort", Quirk::NoThinking),
+        ];
+        for (complaint, quirk) in table {
+            let quirks = Quirks::default().after(complaint, &request).unwrap();
+            assert!(quirks.knows(quirk), "{complaint}: {quirks:?}");
+        }
     }
 
     #[test]

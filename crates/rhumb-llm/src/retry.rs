@@ -142,6 +142,7 @@ fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
         | LlmError::Quota(_)
         | LlmError::NoTools { .. }
         | LlmError::NotFound { .. }
+        | LlmError::NoTools { .. }
         | LlmError::Cancelled => NextStep::End,
         // Part of an answer has arrived and can be kept.
         _ if facts.started => NextStep::Ask,
@@ -249,6 +250,7 @@ mod tests {
                 NextStep::End,
             ),
             (LlmError::NotFound { url: s(), message: s() }, NextStep::End, NextStep::End, NextStep::End),
+            (LlmError::NoTools { message: s() }, NextStep::End, NextStep::End, NextStep::End),
             (LlmError::BadRequest { status: 400, message: s() }, NextStep::End, NextStep::Ask, NextStep::End),
             (server(500), again, NextStep::Ask, NextStep::Ask),
             (server(501), NextStep::End, NextStep::Ask, NextStep::End),

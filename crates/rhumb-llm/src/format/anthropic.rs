@@ -1,10 +1,15 @@
 //! Anthropic's Messages API.
 
 use super::{Chunk, Format, RequestContext, budget, effort, has_version, list_at, number_at, root, text_at, with_tail};
-use super::{MessageGroup, base64, blank_end, grouped_messages, is_begun};
+use super::{
+    MessageGroup, arguments_object, base64, blank_end, extend_text, grouped_messages, hashed_id, is_begun, is_empty,
+    is_plain, parameters, tool_name,
+};
+use crate::calls::{CallPart, arguments_of};
 use crate::quirks::Quirk;
-use crate::{Finish, Image, Message, Request, Thinking, Usage};
+use crate::{Finish, Image, Message, Request, Role, Thinking, Tool, ToolResult, Usage};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use url::Url;
 
 /// Maximum number of output tokens if the request sets none, since the API requires a value. If a model does not
@@ -38,32 +43,35 @@ impl Format for Anthropic {
 
     fn body(&self, context: &RequestContext<'_>) -> Value {
         let (system_messages, groups) = grouped_messages(context);
+        let output = context.max_output().or(context.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
+        let thinking = thinking(context, output);
+        // Blocks of thinking are accepted only if thinking is on, which is the default of some servers.
+        let is_on = thinking.is_some() || (context.request.thinking.is_none() && can_think(context));
+        let keeps_thinking = is_on && !context.quirks.knows(Quirk::NoThinkingBack);
         let marked = marked(
             context,
             system_messages.iter().copied().chain(groups.iter().flat_map(|group| &group.messages).copied()),
         );
         let mut system = Vec::new();
         for message in system_messages {
-            push_blocks(message, &marked, &mut system);
+            push_blocks(message, &marked, false, &mut system);
         }
         let mut body = Map::new();
         body.insert("model".into(), json!(context.request.model));
         if !system.is_empty() {
             body.insert("system".into(), Value::Array(system));
         }
-        let mut messages: Vec<Value> = groups.iter().map(|group| as_message(group, &marked)).collect();
+        if !context.request.tools.is_empty() {
+            body.insert("tools".into(), context.request.tools.iter().map(tool).collect());
+        }
+        let mut messages: Vec<Value> = groups.iter().map(|group| as_message(group, &marked, keeps_thinking)).collect();
         if !self.unsent_end(context.request).is_empty() {
             trim_last(&mut messages);
         }
         body.insert("messages".into(), Value::Array(messages));
         body.insert("stream".into(), json!(true));
-        let output = context.max_output().or(context.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
-        // Thinking cannot be combined with a begun answer or a temperature.
-        let thinks = !context.quirks.knows(Quirk::NoThinking) && !is_begun(&context.request.messages);
-        let thinking = context.request.thinking.as_ref().filter(|thinking| thinks && budget(thinking) > 0);
-        let adaptive = context.quirks.knows(Quirk::AdaptiveThinking);
-        match thinking.filter(|_| adaptive || !is_fixed(context, output) || output >= 2 * MIN_BUDGET) {
-            Some(thinking) if adaptive => set_effort(&mut body, thinking, output),
+        match thinking {
+            Some(thinking) if context.quirks.knows(Quirk::AdaptiveThinking) => set_effort(&mut body, thinking, output),
             Some(thinking) => set_budget(&mut body, thinking, output, is_fixed(context, output)),
             None => {
                 body.insert("max_tokens".into(), json!(output));
@@ -90,10 +98,21 @@ impl Format for Anthropic {
             "content_block_start" => {
                 text_at(value, "/content_block/text").clone_into(&mut chunk.text);
                 text_at(value, "/content_block/thinking").clone_into(&mut chunk.reasoning);
+                let block = value.get("content_block").unwrap_or(&Value::Null);
+                chunk.calls.extend(call(block, value.get("index").and_then(Value::as_u64)));
+                chunk.thinking.extend(thinking_block(block));
             }
             "content_block_delta" => {
                 text_at(value, "/delta/text").clone_into(&mut chunk.text);
                 text_at(value, "/delta/thinking").clone_into(&mut chunk.reasoning);
+                let arguments = text_at(value, "/delta/partial_json").to_owned();
+                let index = value.get("index").and_then(Value::as_u64);
+                chunk.calls.push(CallPart { index, arguments, ..CallPart::default() });
+                chunk.calls.retain(|part| !part.is_empty());
+                let signature = text_at(value, "/delta/signature");
+                if !(chunk.reasoning.is_empty() && signature.is_empty()) {
+                    chunk.thinking.extend(value.get("delta").cloned());
+                }
             }
             "message_delta" => {
                 chunk.finish = finish(text_at(value, "/delta/stop_reason"));
@@ -105,6 +124,90 @@ impl Format for Anthropic {
         }
         Some(chunk)
     }
+
+    fn keep_thinking(&self, kept: &mut Vec<Value>, part: Value) {
+        if THINKING_BLOCKS.contains(&text_at(&part, "/type")) {
+            kept.push(part);
+        } else if let Some(block) = kept.last_mut().and_then(Value::as_object_mut) {
+            for name in ["thinking", "signature"] {
+                let text = text_at(&part, &format!("/{name}"));
+                if !text.is_empty() {
+                    extend_text(block, name, text);
+                }
+            }
+        }
+    }
+}
+
+/// The types of content blocks with thinking.
+const THINKING_BLOCKS: [&str; 2] = ["thinking", "redacted_thinking"];
+
+/// A content block with thinking, without the empty signature that precedes a signature in parts.
+fn thinking_block(block: &Value) -> Option<Value> {
+    let mut block = THINKING_BLOCKS.contains(&text_at(block, "/type")).then(|| block.clone())?;
+    if let Some(fields) = block.as_object_mut() {
+        fields.retain(|name, value| name != "signature" || value.as_str().is_some_and(|text| !text.is_empty()));
+    }
+    Some(block)
+}
+
+/// A call, whose arguments may follow in parts.
+fn call(block: &Value, index: Option<u64>) -> Option<CallPart> {
+    (text_at(block, "/type") == "tool_use").then(|| CallPart {
+        index,
+        id: text_at(block, "/id").to_owned(),
+        name: text_at(block, "/name").to_owned(),
+        arguments: arguments_of(block.get("input").filter(|input| **input != json!({}))),
+        ..CallPart::default()
+    })
+}
+
+/// Returns whether thinking is possible in this request.
+fn can_think(context: &RequestContext<'_>) -> bool {
+    // Thinking cannot be combined with a begun answer.
+    !context.quirks.knows(Quirk::NoThinking) && !is_begun(&context.request.messages)
+}
+
+/// Returns the thinking to ask for, if any.
+fn thinking<'r>(context: &RequestContext<'r>, output: u32) -> Option<&'r Thinking> {
+    let thinking = context.request.thinking.as_ref().filter(|thinking| can_think(context) && budget(thinking) > 0)?;
+    let adaptive = context.quirks.knows(Quirk::AdaptiveThinking);
+    // With a budget, calls whose results are awaited must follow thinking. Those of another model do not.
+    let fits = (!is_fixed(context, output) || output >= 2 * MIN_BUDGET) && !lacks_thinking(context);
+    (adaptive || fits).then_some(thinking)
+}
+
+/// Returns whether an answer with tool calls after the last message of the user has no thinking.
+fn lacks_thinking(context: &RequestContext<'_>) -> bool {
+    let messages = &context.request.messages;
+    let is_question = |message: &Message| message.role == Role::User && message.tool_results.is_empty();
+    let start = messages.iter().rposition(is_question).unwrap_or(0);
+    let has_thinking = |message: &Message| {
+        !context.quirks.knows(Quirk::NoThinkingBack)
+            && message.thinking.iter().any(|value| THINKING_BLOCKS.contains(&text_at(value, "/type")))
+    };
+    messages.iter().skip(start).any(|message| !message.tool_calls.is_empty() && !has_thinking(message))
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({ "name": tool_name(&tool.name), "description": tool.description, "input_schema": parameters(tool) })
+}
+
+/// Other characters than these, which ids of other servers may have, are rejected.
+fn call_id(id: &str) -> Cow<'_, str> {
+    let is_valid = (1..=64).contains(&id.len()) && id.chars().all(is_plain);
+    if is_valid { Cow::Borrowed(id) } else { Cow::Owned(hashed_id(id, 16)) }
+}
+
+fn tool_result(result: &ToolResult) -> Value {
+    // An error without a text is rejected.
+    let content =
+        if result.is_error && result.content.trim().is_empty() { "The call failed." } else { &result.content };
+    let mut block = json!({ "type": "tool_result", "tool_use_id": call_id(&result.id), "content": content });
+    if result.is_error {
+        block["is_error"] = json!(true);
+    }
+    block
 }
 
 /// Selects the messages whose cache marks are sent. If there are too many, keeps the first one, which changes least,
@@ -114,7 +217,7 @@ fn marked<'a>(context: &RequestContext<'_>, messages: impl Iterator<Item = &'a M
         return Vec::new();
     }
     // Only a content block can be marked, and an empty message has none.
-    let can_be = |message: &&Message| message.cached && !(message.content.is_empty() && message.images.is_empty());
+    let can_be = |message: &&Message| message.cached && !is_empty(message);
     let mut marked: Vec<*const Message> = messages.filter(can_be).map(std::ptr::from_ref).collect();
     if marked.len() > MAX_MARKS {
         marked.drain(1..=marked.len() - MAX_MARKS);
@@ -122,12 +225,23 @@ fn marked<'a>(context: &RequestContext<'_>, messages: impl Iterator<Item = &'a M
     marked
 }
 
-fn push_blocks(message: &Message, marked: &[*const Message], blocks: &mut Vec<Value>) {
+fn push_blocks(message: &Message, marked: &[*const Message], keeps_thinking: bool, blocks: &mut Vec<Value>) {
     let source = |image: &Image| json!({ "type": "base64", "media_type": image_type(image), "data": base64(image) });
+    if keeps_thinking && message.role == Role::Assistant {
+        let is_own = |value: &&Value| THINKING_BLOCKS.contains(&text_at(value, "/type"));
+        blocks.extend(message.thinking.iter().filter(is_own).cloned());
+    }
+    blocks.extend(message.tool_results.iter().map(tool_result));
     blocks.extend(message.images.iter().map(|image| json!({ "type": "image", "source": source(image) })));
-    if !message.content.is_empty() {
+    let has_tools = !message.tool_calls.is_empty() || !message.tool_results.is_empty();
+    // Models write blank lines before calls, and a block of blanks is rejected.
+    if !(message.content.is_empty() || (has_tools && message.content.trim().is_empty())) {
         blocks.push(json!({ "type": "text", "text": message.content }));
     }
+    blocks.extend(message.tool_calls.iter().map(|call| {
+        let (id, name) = (call_id(&call.id), tool_name(&call.name));
+        json!({ "type": "tool_use", "id": id, "name": name, "input": arguments_object(call) })
+    }));
     if marked.contains(&std::ptr::from_ref(message))
         && let Some(last) = blocks.last_mut()
     {
@@ -139,11 +253,13 @@ fn image_type(image: &Image) -> &str {
     if image.media_type == "image/jpg" { "image/jpeg" } else { &image.media_type }
 }
 
-fn as_message(group: &MessageGroup<'_>, marked: &[*const Message]) -> Value {
+fn as_message(group: &MessageGroup<'_>, marked: &[*const Message], keeps_thinking: bool) -> Value {
     let mut blocks = Vec::new();
     for message in &group.messages {
-        push_blocks(message, marked, &mut blocks);
+        push_blocks(message, marked, keeps_thinking, &mut blocks);
     }
+    // Anything before the results is rejected.
+    blocks.sort_by_key(|block| text_at(block, "/type") != "tool_result");
     json!({ "role": group.role.as_str(), "content": blocks })
 }
 
@@ -190,9 +306,12 @@ fn set_budget(body: &mut Map<String, Value>, thinking: &Thinking, output: u32, f
 fn whole(message: &Value) -> Chunk {
     let parts = |path: &'static str| list_at(message, "/content").map(move |part| text_at(part, path)).collect();
     let finish = finish(text_at(message, "/stop_reason"));
+    let whole_call = |(index, block)| Some(CallPart { whole: true, ..call(block, u64::try_from(index).ok())? });
     Chunk {
         text: parts("/text"),
         reasoning: parts("/thinking"),
+        calls: list_at(message, "/content").enumerate().filter_map(whole_call).collect(),
+        thinking: list_at(message, "/content").filter_map(thinking_block).collect(),
         whole: true,
         last: finish.is_some(),
         finish,
@@ -226,7 +345,6 @@ fn usage(value: &Value) -> Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Role;
     use crate::quirks::Quirks;
 
     fn body(request: &Request, complaints: &[&str]) -> Value {

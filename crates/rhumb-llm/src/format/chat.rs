@@ -2,10 +2,13 @@
 //! vLLM, llama.cpp and many more.
 
 use super::{Chunk, Format, RequestContext, effort, first_alternative, list_at, number_at, text_at, with_tail};
+use super::{arguments_text, extend_text, function_tool, hashed_id, keep_text, tool_name};
 use super::{as_url, blank_end, grouped_messages, is_begun, joined};
+use crate::calls::{CallPart, arguments_of};
 use crate::quirks::Quirk;
-use crate::{Finish, Message, Request, Role, Thinking, Usage};
+use crate::{Finish, Message, Request, Role, Thinking, ToolCall, ToolResult, Usage};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use url::Url;
 
 pub(crate) struct Chat;
@@ -20,6 +23,9 @@ impl Format for Chat {
         let mut body = Map::new();
         body.insert("model".into(), json!(request.model));
         body.insert("messages".into(), messages(context));
+        if !request.tools.is_empty() {
+            body.insert("tools".into(), request.tools.iter().map(function_tool).collect());
+        }
         body.insert("stream".into(), json!(true));
         if !quirks.knows(Quirk::NoStreamOptions) {
             body.insert("stream_options".into(), json!({ "include_usage": true }));
@@ -55,8 +61,75 @@ impl Format for Chat {
         chunk.whole = choice.get("delta").is_none() && choice.get("message").is_some();
         if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
             (chunk.text, chunk.reasoning) = spoken(delta);
+            chunk.thinking = thinking(delta);
+            chunk.calls = list_at(delta, "/tool_calls").map(|each| call(each, chunk.whole)).collect();
+            // The older form, of one call.
+            let function = delta.get("function_call").filter(|function| function.is_object());
+            chunk.calls.extend(function.map(|function| call(function, chunk.whole)));
         }
         Some(chunk)
+    }
+
+    fn keep_thinking(&self, kept: &mut Vec<Value>, part: Value) {
+        for (name, value) in part.as_object().into_iter().flatten() {
+            match value {
+                Value::Array(details) => keep_details(kept, details),
+                value => keep_text(kept, name, value.as_str().unwrap_or_default()),
+            }
+        }
+    }
+}
+
+/// The fields with the thinking. A server that wants it back expects the name that it uses.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+/// The field of OpenRouter, which keeps signatures and encrypted thinking.
+const DETAILS: &str = "reasoning_details";
+
+/// The thinking of a delta or a message, in the fields in which the server wants it back.
+fn thinking(delta: &Value) -> Vec<Value> {
+    let text = |name: &str| delta.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let plain = REASONING.into_iter().find_map(|name| Some(json!({ name: text(name)? })));
+    let details = delta.get(DETAILS).filter(|details| details.as_array().is_some_and(|list| !list.is_empty()));
+    plain.into_iter().chain(details.map(|details| json!({ DETAILS: details }))).collect()
+}
+
+/// Adds the parts of a list of details. The parts of one detail have the same type and index, and follow each other.
+fn keep_details(kept: &mut Vec<Value>, parts: &[Value]) {
+    if !kept.iter().any(|value| value.get(DETAILS).is_some()) {
+        kept.push(json!({ DETAILS: [] }));
+    }
+    let details = kept.iter_mut().find_map(|value| value.get_mut(DETAILS)).and_then(Value::as_array_mut);
+    let Some(details) = details else { return };
+    for part in parts {
+        let same = |old: &Value| ["type", "index"].iter().all(|name| old.get(name) == part.get(name));
+        let is_text = ["text", "summary", "signature"].iter().any(|name| part.get(name).is_some_and(Value::is_string));
+        match (details.last_mut().filter(|old| is_text && same(old)).and_then(Value::as_object_mut), part.as_object()) {
+            (Some(old), Some(new)) => {
+                for (name, value) in new {
+                    match value.as_str() {
+                        Some(text) if ["text", "summary"].contains(&name.as_str()) => extend_text(old, name, text),
+                        _ if value.is_null() => {}
+                        _ => drop(old.insert(name.clone(), value.clone())),
+                    }
+                }
+            }
+            _ => details.push(part.clone()),
+        }
+    }
+}
+
+fn call(value: &Value, whole: bool) -> CallPart {
+    let function = value.get("function").filter(|function| function.is_object()).unwrap_or(value);
+    let arguments = function.get("arguments");
+    let signature = text_at(value, "/extra_content/google/thought_signature");
+    CallPart {
+        index: value.get("index").and_then(Value::as_u64),
+        id: text_at(value, "/id").to_owned(),
+        name: text_at(function, "/name").to_owned(),
+        arguments: arguments_of(arguments),
+        whole: whole || arguments.is_some_and(Value::is_object),
+        signature: (!signature.is_empty()).then(|| signature.to_owned()),
+        ..CallPart::default()
     }
 }
 
@@ -75,12 +148,10 @@ fn messages(context: &RequestContext<'_>) -> Value {
             let (system_messages, groups) = grouped_messages(context);
             let system =
                 (!system_messages.is_empty()).then(|| json!({ "role": "system", "content": joined(&system_messages) }));
-            let group = |role: Role, content: Value| json!({ "role": role.as_str(), "content": content });
-            let groups = groups.iter().map(|each| group(each.role, content(context, &each.messages)));
+            let groups = groups.iter().flat_map(|each| turn(context, each.role, &each.messages));
             system.into_iter().chain(groups).collect()
         } else {
-            let message = |each: &Message| json!({ "role": each.role.as_str(), "content": content(context, &[each]) });
-            context.request.messages.iter().map(message).collect()
+            context.request.messages.iter().flat_map(|each| turn(context, each.role, &[each])).collect()
         };
     if is_begun(&context.request.messages)
         && (context.is_at("mistral.ai") || context.is_at("deepseek.com"))
@@ -97,9 +168,94 @@ fn messages(context: &RequestContext<'_>) -> Value {
     Value::Array(messages)
 }
 
+/// Encodes messages of one role: a message for each result, and one for everything else.
+fn turn(context: &RequestContext<'_>, role: Role, messages: &[&Message]) -> Vec<Value> {
+    let mut turn = Vec::new();
+    let mut has_more = false;
+    for message in messages {
+        let only_results = message.content.is_empty() && message.images.is_empty();
+        has_more |= message.tool_results.is_empty() || !only_results;
+        let last = message.tool_results.len().saturating_sub(1);
+        for (number, result) in message.tool_results.iter().enumerate() {
+            turn.push(result_message(context, result, only_results && message.cached && number == last));
+        }
+    }
+    if has_more {
+        let calls: Vec<Value> =
+            messages.iter().flat_map(|message| &message.tool_calls).map(|each| call_value(context, each)).collect();
+        let mut content = content(context, messages);
+        // OpenAI documents null for an answer that consists of calls, and some gateways make an empty text block of an
+        // empty string, which their model rejects.
+        if !calls.is_empty() && content == "" && !context.quirks.knows(Quirk::NoNullContent) {
+            content = Value::Null;
+        }
+        let mut value = json!({ "role": role.as_str(), "content": content });
+        if role == Role::Assistant {
+            set_thinking(context, &mut value, messages, !calls.is_empty());
+        }
+        if !calls.is_empty() {
+            value["tool_calls"] = Value::Array(calls);
+        }
+        turn.push(value);
+    }
+    turn
+}
+
+fn call_value(context: &RequestContext<'_>, call: &ToolCall) -> Value {
+    let function = json!({ "name": tool_name(&call.name), "arguments": arguments_text(call) });
+    let mut value = json!({ "id": call_id(context, &call.id), "type": "function", "function": function });
+    if let Some(signature) = call.signature.as_ref().filter(|_| context.request.model.contains("gemini")) {
+        value["extra_content"] = json!({ "google": { "thought_signature": signature } });
+    }
+    value
+}
+
+fn result_message(context: &RequestContext<'_>, result: &ToolResult, is_marked: bool) -> Value {
+    let content = if is_marked && has_marks(context) && !result.content.is_empty() {
+        json!([{ "type": "text", "text": result.content, "cache_control": { "type": "ephemeral" } }])
+    } else {
+        json!(result.content)
+    };
+    json!({ "role": "tool", "tool_call_id": call_id(context, &result.id), "content": content })
+}
+
+/// Ids go back unchanged, since some servers keep information in them. OpenAI accepts at most 40 characters, and
+/// Mistral exactly 9 letters and digits, which matters for calls of another model.
+fn call_id<'i>(context: &RequestContext<'_>, id: &'i str) -> Cow<'i, str> {
+    let is_short = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_short && (context.is_at("mistral.ai") || context.quirks.knows(Quirk::ShortCallIds)) {
+        return Cow::Owned(hashed_id(id, 9));
+    }
+    let openai = context.is_at("openai.com") || context.is_at("azure.com");
+    if openai && id.len() > 40 { Cow::Owned(hashed_id(id, 16)) } else { Cow::Borrowed(id) }
+}
+
+/// Sets the thinking in the field in which the server has sent it.
+fn set_thinking(context: &RequestContext<'_>, value: &mut Value, messages: &[&Message], has_calls: bool) {
+    let kept = || messages.iter().flat_map(|message| &message.thinking);
+    let fields = [DETAILS].into_iter().chain(REASONING);
+    let found = fields.filter(|_| !context.quirks.knows(Quirk::NoThinkingBack)).find_map(|name| {
+        let fields = kept().filter_map(|value| value.as_object().filter(|fields| fields.len() == 1)?.get(name));
+        let texts: String = fields.clone().filter_map(Value::as_str).collect();
+        let details: Vec<&Value> = fields.filter_map(Value::as_array).flatten().collect();
+        let is_found = !texts.is_empty() || !details.is_empty();
+        is_found.then(|| (name, if details.is_empty() { json!(texts) } else { json!(details) }))
+    });
+    match found {
+        Some((name, thinking)) => value[name] = thinking,
+        // An empty string counts as missing on some servers.
+        None if has_calls && context.quirks.knows(Quirk::NeedsThinkingBack) => value["reasoning_content"] = json!(" "),
+        None => {}
+    }
+}
+
+fn has_marks(context: &RequestContext<'_>) -> bool {
+    !context.quirks.knows(Quirk::NoCacheMarks) && is_claude(&context.request.model)
+}
+
 /// Uses a plain string if possible, since not every server supports content parts.
 fn content(context: &RequestContext<'_>, messages: &[&Message]) -> Value {
-    let marks = !context.quirks.knows(Quirk::NoCacheMarks) && is_claude(&context.request.model);
+    let marks = has_marks(context);
     let is_marked = |message: &Message| marks && message.cached && !message.content.is_empty();
     if !messages.iter().any(|message| !message.images.is_empty() || is_marked(message)) {
         return Value::String(joined(messages));
@@ -132,7 +288,7 @@ fn spoken(delta: &Value) -> (String, String) {
     if text.is_empty() {
         text = content_text(delta.get("refusal"));
     }
-    let fields = ["reasoning_content", "reasoning"].into_iter().map(|name| content_text(delta.get(name)));
+    let fields = REASONING.into_iter().map(|name| content_text(delta.get(name)));
     let mut reasoning = fields.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
     // Mistral's models put thinking into a content part.
     for part in list_at(delta, "/content").filter(|part| text_at(part, "/type") == "thinking") {

@@ -4,9 +4,10 @@ use super::{
     Chunk, Format, RequestContext, budget, effort, first_alternative, has_version, list_at, number_at, root, text_at,
     with_tail,
 };
-use super::{MessageGroup, base64, grouped_messages};
+use super::{MessageGroup, arguments_object, base64, grouped_messages, tool_name};
+use crate::calls::{CallPart, arguments_of, is_made_id};
 use crate::quirks::Quirk;
-use crate::{Finish, Image, Message, Role, Usage};
+use crate::{Finish, Image, Message, Role, Tool, ToolResult, Usage};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -36,10 +37,14 @@ impl Format for Gemini {
         let (system_messages, groups) = grouped_messages(context);
         let mut body = Map::new();
         if !system_messages.is_empty() {
-            let parts: Vec<Value> = system_messages.iter().flat_map(|message| parts(message)).collect();
+            let parts: Vec<Value> = system_messages.iter().flat_map(|message| parts(context, message)).collect();
             body.insert("systemInstruction".into(), json!({ "parts": parts }));
         }
-        body.insert("contents".into(), groups.iter().map(content).collect());
+        body.insert("contents".into(), groups.iter().map(|group| content(context, group)).collect());
+        if !context.request.tools.is_empty() {
+            let functions: Vec<Value> = context.request.tools.iter().map(function).collect();
+            body.insert("tools".into(), json!([{ "functionDeclarations": functions }]));
+        }
         let config = config(context);
         if !config.is_empty() {
             body.insert("generationConfig".into(), Value::Object(config));
@@ -58,14 +63,108 @@ impl Format for Gemini {
             list_at(candidate, "/content/parts").filter(is_wanted).map(|part| text_at(part, "/text")).collect()
         };
         let blocked = !text_at(value, "/promptFeedback/blockReason").is_empty();
+        let parts = || list_at(candidate, "/content/parts");
+        // The signature of a text, or of the end of the answer. Those of calls are part of the calls.
+        let signed = parts().filter(|part| part.get("functionCall").is_none());
+        let signatures = signed.map(|part| text_at(part, "/thoughtSignature")).filter(|text| !text.is_empty());
         Some(Chunk {
             text: said(false),
             reasoning: said(true),
+            calls: parts().filter_map(call).collect(),
+            thinking: signatures.map(|signature| json!({ SIGNATURE: signature })).collect(),
             finish: if blocked { Some(Finish::Filtered) } else { finish(text_at(candidate, "/finishReason")) },
             usage: value.get("usageMetadata").map(usage),
             ..Chunk::default()
         })
     }
+}
+
+/// The field with the signature of the thinking before a part.
+const SIGNATURE: &str = "thoughtSignature";
+/// The signature that Google documents for calls by another model. Since the third generation, requests without a
+/// signature are rejected.
+const NO_SIGNATURE: &str = "skip_thought_signature_validator";
+
+/// Each call arrives whole.
+fn call(part: &Value) -> Option<CallPart> {
+    let call = part.get("functionCall").filter(|call| call.is_object())?;
+    let signature = text_at(part, "/thoughtSignature");
+    Some(CallPart {
+        id: text_at(call, "/id").to_owned(),
+        name: text_at(call, "/name").to_owned(),
+        arguments: arguments_of(call.get("args")),
+        whole: true,
+        signature: (!signature.is_empty()).then(|| signature.to_owned()),
+        ..CallPart::default()
+    })
+}
+
+fn function(tool: &Tool) -> Value {
+    let mut function = json!({ "name": tool_name(&tool.name), "description": tool.description });
+    // An object without properties is rejected.
+    let parameters = schema(&tool.parameters);
+    if parameters.get("properties").is_some() {
+        function["parameters"] = parameters;
+    }
+    function
+}
+
+/// Converts a JSON schema to the API's dialect, which rejects unknown keywords.
+fn schema(value: &Value) -> Value {
+    const KEYWORDS: [&str; 15] = [
+        "title", "description", "nullable", "required", "minItems", "maxItems", "minProperties", "maxProperties",
+        "minLength", "maxLength", "pattern", "minimum", "maximum", "default", "propertyOrdering",
+    ];
+    let mut converted = Map::new();
+    for (name, value) in value.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("type", Value::Array(types)) => {
+                let is_null = |kind: &&Value| **kind == "null";
+                converted.extend(types.iter().find(|kind| !is_null(kind)).map(|kind| ("type".into(), kind.clone())));
+                if types.iter().any(|kind| *kind == "null") {
+                    converted.insert("nullable".into(), json!(true));
+                }
+            }
+            ("type", Value::String(_)) => {
+                converted.insert("type".into(), value.clone());
+            }
+            ("properties", Value::Object(fields)) if !fields.is_empty() => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), schema(value)));
+                converted.insert("properties".into(), Value::Object(fields.collect()));
+            }
+            ("items", Value::Object(_)) => {
+                converted.insert("items".into(), schema(value));
+            }
+            ("anyOf" | "oneOf", Value::Array(choices)) => {
+                converted.insert("anyOf".into(), choices.iter().map(schema).collect());
+            }
+            // Only of strings.
+            ("enum", Value::Array(values)) if values.iter().all(Value::is_string) => {
+                converted.insert("enum".into(), value.clone());
+            }
+            ("const", Value::String(_)) => {
+                converted.insert("enum".into(), json!([value]));
+            }
+            ("format", Value::String(format))
+                if ["enum", "date-time", "int32", "int64", "float", "double"].contains(&format.as_str()) =>
+            {
+                converted.insert("format".into(), value.clone());
+            }
+            (known, _) if KEYWORDS.contains(&known) => {
+                converted.insert(name.clone(), value.clone());
+            }
+            _ => {}
+        }
+    }
+    // Names without a property are rejected.
+    let properties = converted.get("properties").cloned().unwrap_or_default();
+    if let Some(Value::Array(required)) = converted.get_mut("required") {
+        required.retain(|name| name.as_str().is_some_and(|name| properties.get(name).is_some()));
+        if required.is_empty() {
+            converted.remove("required");
+        }
+    }
+    Value::Object(converted)
 }
 
 fn config(context: &RequestContext<'_>) -> Map<String, Value> {
@@ -88,15 +187,50 @@ fn config(context: &RequestContext<'_>) -> Map<String, Value> {
     config
 }
 
-fn parts(message: &Message) -> Vec<Value> {
+/// Results, images, text, calls.
+fn parts(context: &RequestContext<'_>, message: &Message) -> Vec<Value> {
     let image = |image: &Image| json!({ "inlineData": { "mimeType": image.media_type, "data": base64(image) } });
-    let text = (!message.content.is_empty()).then(|| json!({ "text": message.content }));
-    message.images.iter().map(image).chain(text).collect()
+    let mut parts: Vec<Value> = message.tool_results.iter().map(result).collect();
+    parts.extend(message.images.iter().map(image));
+    if !message.content.is_empty() {
+        let mut text = json!({ "text": message.content });
+        let signature = message.thinking.iter().rev().map(|value| text_at(value, "/thoughtSignature"));
+        if let Some(signature) = signature.into_iter().find(|signature| !signature.is_empty()) {
+            text[SIGNATURE] = json!(signature);
+        }
+        parts.push(text);
+    }
+    let needs_signature =
+        context.request.model.contains("gemini-3") && message.tool_calls.iter().all(|call| call.signature.is_none());
+    for (number, call) in message.tool_calls.iter().enumerate() {
+        let mut part = json!({ "functionCall": with_id(&call.id, &call.name, "args", &json!(arguments_object(call))) });
+        // Of parallel calls only the first one has a signature.
+        let made_up = (needs_signature && number == 0).then_some(NO_SIGNATURE);
+        if let Some(signature) = call.signature.as_deref().or(made_up) {
+            part[SIGNATURE] = json!(signature);
+        }
+        parts.push(part);
+    }
+    parts
 }
 
-fn content(group: &MessageGroup<'_>) -> Value {
+fn result(result: &ToolResult) -> Value {
+    let kind = if result.is_error { "error" } else { "output" };
+    json!({ "functionResponse": with_id(&result.id, &result.name, "response", &json!({ kind: result.content })) })
+}
+
+/// The fields of a call or a result. The server knows only ids that it has sent.
+fn with_id(id: &str, name: &str, field: &str, value: &Value) -> Value {
+    let mut fields = json!({ "name": tool_name(name), field: value });
+    if !is_made_id(id) {
+        fields["id"] = json!(id);
+    }
+    fields
+}
+
+fn content(context: &RequestContext<'_>, group: &MessageGroup<'_>) -> Value {
     let role = if group.role == Role::Assistant { "model" } else { "user" };
-    let parts: Vec<Value> = group.messages.iter().flat_map(|message| parts(message)).collect();
+    let parts: Vec<Value> = group.messages.iter().flat_map(|message| parts(context, message)).collect();
     json!({ "role": role, "parts": parts })
 }
 
@@ -172,6 +306,33 @@ mod tests {
         let request = Request { model: "gemini-3-pro".into(), ..request() };
         let thinking = body(&request)["generationConfig"]["thinkingConfig"].clone();
         assert_eq!(thinking, json!({"thinkingLevel":"low","includeThoughts":true}));
+    }
+
+    #[test]
+    fn a_schema_has_only_keywords_of_the_dialect() {
+        let tool = |parameters: Value| {
+            function(&Tool { name: "t".into(), description: "d".into(), parameters, built_in: false })
+        };
+        let full = tool(json!({
+            "$schema":"x", "type":"object", "additionalProperties":false, "required":["a","gone"],
+            "properties":{
+                "a":{"type":["string","null"],"format":"uri","minLength":1},
+                "type":{"oneOf":[{"const":"x"},{"type":"integer","format":"int32","enum":[1,2],"exclusiveMinimum":0}]},
+                "list":{"type":"array","items":{"type":"object","properties":{},"$ref":"#/x"}},
+            },
+        }));
+        let expected = json!({
+            "type":"object", "required":["a"],
+            "properties":{
+                "a":{"type":"string","nullable":true,"minLength":1},
+                "type":{"anyOf":[{"enum":["x"]},{"type":"integer","format":"int32"}]},
+                "list":{"type":"array","items":{"type":"object"}},
+            },
+        });
+        assert_eq!(full["parameters"], expected);
+        for empty in [json!({"type":"object","properties":{}}), json!({}), Value::Null, json!([1])] {
+            assert_eq!(tool(empty), json!({"name":"t","description":"d"}));
+        }
     }
 
     #[test]

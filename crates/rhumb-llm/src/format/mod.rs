@@ -8,14 +8,17 @@ mod gemini;
 mod ollama;
 mod responses;
 
+use super::calls::{CallPart, UNKNOWN_NAME};
 use super::framing::Framing;
-use super::provider::{Finish, Image, Message, Request, Role, Thinking, Usage};
+use super::provider::{Finish, Image, Message, Request, Role, Thinking, Tool, ToolCall, Usage};
 use super::quirks::{Quirk, Quirks};
 use crate::models::Api;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use anthropic::DEFAULT_OUTPUT as ANTHROPIC_OUTPUT;
 pub(crate) use ollama::context_for;
@@ -45,7 +48,11 @@ impl RequestContext<'_> {
 pub(crate) struct Chunk {
     pub(crate) text: String,
     pub(crate) reasoning: String,
-    /// Whether `text` and `reasoning` are the whole answer, of which parts may have arrived before.
+    /// Parts of tool calls.
+    pub(crate) calls: Vec<CallPart>,
+    /// Parts of the thinking, in the form that [`Format::keep_thinking`] combines. Empty parts are left out.
+    pub(crate) thinking: Vec<Value>,
+    /// Whether the content is the whole answer, of which parts may have arrived before.
     pub(crate) whole: bool,
     /// Why the model stopped. An answer without it is incomplete.
     pub(crate) finish: Option<Finish>,
@@ -95,6 +102,11 @@ pub(crate) trait Format: Send + Sync {
 
     /// Decodes an event. Returns `None` if it does not have the format.
     fn chunk(&self, value: &Value) -> Option<Chunk>;
+
+    /// Adds a part of the thinking to the values that the API wants back.
+    fn keep_thinking(&self, kept: &mut Vec<Value>, part: Value) {
+        kept.push(part);
+    }
 }
 
 pub(crate) fn format_of(api: Api) -> &'static dyn Format {
@@ -209,6 +221,78 @@ pub(crate) fn is_begun(messages: &[Message]) -> bool {
     messages.last().is_some_and(|last| last.role == Role::Assistant)
 }
 
+/// The JSON schema of the arguments of a tool. Servers require an object.
+fn parameters(tool: &Tool) -> Value {
+    let fields = tool.parameters.as_object().filter(|fields| !fields.is_empty());
+    fields.map_or_else(|| json!({ "type": "object", "properties": {} }), |_| tool.parameters.clone())
+}
+
+/// The form of a tool in the chat API and in that of Ollama.
+fn function_tool(tool: &Tool) -> Value {
+    let function =
+        json!({ "name": tool_name(&tool.name), "description": tool.description, "parameters": parameters(tool) });
+    json!({ "type": "function", "function": function })
+}
+
+/// The arguments of a call as an object. If the model wrote something else, it is put into an object, since servers
+/// and chat templates reject a request with anything else, and the model should see its mistake.
+fn arguments_object(call: &ToolCall) -> Map<String, Value> {
+    let blank = || call.arguments.trim().is_empty();
+    let wrapped =
+        || if blank() { Map::new() } else { Map::from_iter([("arguments".to_owned(), json!(call.arguments))]) };
+    serde_json::from_str(&call.arguments).unwrap_or_else(|_| wrapped())
+}
+
+/// The arguments of a call as the JSON text of an object: unchanged if they are one.
+fn arguments_text(call: &ToolCall) -> Cow<'_, str> {
+    match serde_json::from_str::<Map<String, Value>>(&call.arguments) {
+        Ok(_) => Cow::Borrowed(&call.arguments),
+        Err(_) => Cow::Owned(Value::Object(arguments_object(call)).to_string()),
+    }
+}
+
+/// Maximum length in bytes of the name of a tool.
+const MAX_TOOL_NAME: usize = 64;
+
+/// Returns the name of a tool in the form that every API accepts, since a model may call tools that do not exist.
+fn tool_name(name: &str) -> Cow<'_, str> {
+    let name = if name.trim().is_empty() { UNKNOWN_NAME } else { name };
+    if name.len() <= MAX_TOOL_NAME && name.chars().all(is_plain) {
+        return Cow::Borrowed(name);
+    }
+    Cow::Owned(name.chars().take(MAX_TOOL_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect())
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// Returns an id of at most `most` bytes for a server that does not accept `id`, which may be that of another server.
+fn hashed_id(id: &str, most: usize) -> String {
+    let mut hashed = format!("{:016x}", xxh3_64(id.as_bytes()));
+    hashed.truncate(most);
+    hashed
+}
+
+/// Adds text to the value that has only the field `name`, or a new one.
+fn keep_text(kept: &mut Vec<Value>, name: &str, text: &str) {
+    let mut objects = kept.iter_mut().filter_map(Value::as_object_mut);
+    match objects.find(|fields| fields.len() == 1 && fields.contains_key(name)) {
+        Some(fields) => extend_text(fields, name, text),
+        None => kept.push(json!({ name: text })),
+    }
+}
+
+/// Adds text to the string field `name` of `fields`.
+fn extend_text(fields: &mut Map<String, Value>, name: &str, text: &str) {
+    match fields.get_mut(name) {
+        Some(Value::String(old)) => old.push_str(text),
+        _ => {
+            fields.insert(name.to_owned(), json!(text));
+        }
+    }
+}
+
 /// Returns the whitespace at the end of a begun answer, which some servers reject.
 pub(crate) fn blank_end(messages: &[Message]) -> &str {
     let begun = messages.last().filter(|last| last.role == Role::Assistant);
@@ -216,7 +300,9 @@ pub(crate) fn blank_end(messages: &[Message]) -> &str {
 }
 
 pub(crate) fn joined(messages: &[&Message]) -> String {
-    messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n\n")
+    let texts = messages.iter().map(|message| message.content.as_str());
+    // Groups contain messages without text, such as those with tool calls.
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 pub(crate) fn base64(image: &Image) -> String {
@@ -228,7 +314,10 @@ pub(crate) fn as_url(image: &Image) -> String {
 }
 
 fn is_empty(message: &Message) -> bool {
-    message.content.is_empty() && message.images.is_empty()
+    message.content.is_empty()
+        && message.images.is_empty()
+        && message.tool_calls.is_empty()
+        && message.tool_results.is_empty()
 }
 
 #[cfg(test)]
@@ -287,6 +376,27 @@ mod tests {
     }
 
     #[test]
+    fn tools_and_arguments_are_always_objects() {
+        let call = |arguments: &str| ToolCall { arguments: arguments.into(), ..ToolCall::default() };
+        for (written, sent) in [
+            (r#"{"b":1, "a":2}"#, r#"{"b":1, "a":2}"#),
+            ("", "{}"),
+            (" ", "{}"),
+            ("[1]", r#"{"arguments":"[1]"}"#),
+            (r#"{"a""#, r#"{"arguments":"{\"a\""}"#),
+        ] {
+            assert_eq!(arguments_text(&call(written)), sent, "{written}");
+            assert_eq!(Value::Object(arguments_object(&call(written))), serde_json::from_str::<Value>(sent).unwrap());
+        }
+        let deep = call(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)));
+        assert_eq!(arguments_object(&deep).len(), 1);
+        let tool = Tool { name: " ".into(), description: String::new(), parameters: Value::Null, built_in: false };
+        let function = json!({"name":"unknown","description":"","parameters":{"type":"object","properties":{}}});
+        assert_eq!(function_tool(&tool)["function"], function);
+        assert_eq!(tool_name(&"é".repeat(100)).len(), MAX_TOOL_NAME);
+    }
+
+    #[test]
     fn levels_and_token_counts_are_converted() {
         for word in ["none", "low", "medium", "high"] {
             let tokens = Thinking::Budget(budget(&Thinking::Effort(word.into())));
@@ -308,7 +418,7 @@ mod tests {
     proptest! {
         #[test]
         fn arbitrary_json_does_not_panic(
-            text in r#"(\{|\}|\[|\]|:|,|null|0|"(choices|delta|type|message|content|text|candidates|parts|usage|error|response|done)"){0,30}"#,
+            text in r#"(\{|\}|\[|\]|:|,|null|0|"(choices|delta|type|message|content|text|candidates|parts|usage|error|response|done|tool_calls|function|arguments|functionCall|item|function_call|content_block|tool_use|reasoning_details)"){0,30}"#,
         ) {
             if let Ok(value) = serde_json::from_str::<Value>(&text) {
                 for api in Api::ALL {

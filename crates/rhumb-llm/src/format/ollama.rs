@@ -1,11 +1,12 @@
 //! Ollama's own `/api/chat`. Unlike its compatible API it accepts the context length, without which the server
 //! truncates long prompts silently.
 
-use super::base64;
-use super::{Chunk, Format, RequestContext, effort, number_at, root, text_at};
+use super::{Chunk, Format, RequestContext, effort, list_at, number_at, root, text_at};
+use super::{arguments_object, base64, function_tool, keep_text, tool_name};
+use crate::calls::{CallPart, arguments_of};
 use crate::framing::Framing;
 use crate::quirks::Quirk;
-use crate::{Finish, Message, Request, Role, Thinking, Usage};
+use crate::{Finish, Message, Request, Role, Thinking, ToolCall, ToolResult, Usage};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -50,10 +51,13 @@ impl Format for Ollama {
         }
         let mut body = json!({
             "model": request.model,
-            "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+            "messages": request.messages.iter().flat_map(messages).collect::<Vec<_>>(),
             "stream": true,
             "options": options,
         });
+        if !request.tools.is_empty() {
+            body["tools"] = request.tools.iter().map(function_tool).collect();
+        }
         if let Some(thinking) = request.thinking.as_ref().filter(|_| !quirks.knows(Quirk::NoThinking)) {
             body["think"] = think(&request.model, thinking);
         }
@@ -69,33 +73,84 @@ impl Format for Ollama {
             return None;
         }
         let done = value.get("done").is_some_and(|done| done == true);
+        let reasoning = thinking(value);
         Some(Chunk {
             text: text_at(value, "/message/content").to_owned(),
-            reasoning: thinking(value).to_owned(),
+            reasoning: reasoning.to_owned(),
+            thinking: (!reasoning.is_empty()).then(|| json!({ THINKING: reasoning })).into_iter().collect(),
+            calls: list_at(value, "/message/tool_calls").map(call).collect(),
             finish: if done { finish(value.get("done_reason")) } else { None },
             usage: done.then(|| usage(value)),
             last: done,
             ..Chunk::default()
         })
     }
+
+    fn keep_thinking(&self, kept: &mut Vec<Value>, part: Value) {
+        keep_text(kept, THINKING, text_at(&part, "/thinking"));
+    }
+}
+
+/// The field of a message with thinking.
+const THINKING: &str = "thinking";
+
+/// Each call arrives whole. Old servers send no id, and all calls may have the same index.
+fn call(value: &Value) -> CallPart {
+    CallPart {
+        id: text_at(value, "/id").to_owned(),
+        name: text_at(value, "/function/name").to_owned(),
+        arguments: arguments_of(value.pointer("/function/arguments")),
+        whole: true,
+        ..CallPart::default()
+    }
 }
 
 /// Returns the context length in tokens for a request: the prompt plus a tenth, because it was counted with another
 /// tokenizer, plus the answer. At least `loaded`, for which the model is loaded already.
 pub(crate) fn context_for(request: &Request, loaded: Option<u32>) -> u32 {
-    let bytes: usize = request.messages.iter().map(|message| message.content.len()).sum();
-    let prompt = if request.tokens > 0 { request.tokens } else { bytes / 3 };
+    let tools: usize = request.tools.iter().map(|tool| function_tool(tool).to_string().len()).sum();
+    let bytes: usize = request.messages.iter().map(size).sum();
+    let prompt = if request.tokens > 0 { request.tokens } else { bytes / 3 }.saturating_add(tools / 3);
     let answer = request.max_output_tokens.map_or(ANSWER, |tokens| usize::try_from(tokens).unwrap_or(ANSWER));
     let needed = (prompt + prompt / 10).saturating_add(answer).div_ceil(STEP).saturating_mul(STEP);
     u32::try_from(needed).unwrap_or(u32::MAX).max(loaded.unwrap_or(0))
 }
 
-fn message(message: &Message) -> Value {
+/// Size of the texts of a message in bytes.
+fn size(message: &Message) -> usize {
+    let calls: usize = message.tool_calls.iter().map(|call| call.name.len() + call.arguments.len()).sum();
+    let results: usize = message.tool_results.iter().map(|result| result.content.len()).sum();
+    message.content.len() + calls + results
+}
+
+/// Results are messages before the text.
+fn messages(message: &Message) -> Vec<Value> {
+    let result = |result: &ToolResult| json!({ "role": "tool", "content": result.content, "tool_name": tool_name(&result.name) });
+    let mut messages: Vec<Value> = message.tool_results.iter().map(result).collect();
+    if !messages.is_empty() && message.content.is_empty() && message.images.is_empty() {
+        return messages;
+    }
     let mut value = json!({ "role": message.role.as_str(), "content": message.content });
     if !message.images.is_empty() && message.role == Role::User {
         value["images"] = message.images.iter().map(base64).collect();
     }
-    value
+    if message.role == Role::Assistant {
+        if let Some(thinking) = message.thinking.iter().find_map(own_thinking) {
+            value[THINKING] = json!(thinking);
+        }
+        if !message.tool_calls.is_empty() {
+            let function =
+                |call: &ToolCall| json!({ "name": tool_name(&call.name), "arguments": arguments_object(call) });
+            value["tool_calls"] = message.tool_calls.iter().map(|call| json!({ "function": function(call) })).collect();
+        }
+    }
+    messages.push(value);
+    messages
+}
+
+/// Thinking of this API, unlike that of Anthropic's, has no type.
+fn own_thinking(value: &Value) -> Option<&str> {
+    value.as_object().filter(|fields| fields.len() == 1)?.get(THINKING)?.as_str()
 }
 
 /// The models of one family accept a level, others only true or false.
@@ -172,5 +227,9 @@ mod tests {
         let unknown = Request { messages: vec![Message::new(Role::User, "x".repeat(30_000))], ..Request::default() };
         assert_eq!(context_for(&unknown, None), 16_384);
         assert_eq!(context_for(&request(usize::MAX / 2, None), None), u32::MAX);
+        let mut results = Message::new(Role::User, "");
+        results.tool_results.push(ToolResult { content: "x".repeat(30_000), ..ToolResult::default() });
+        let called = Request { messages: vec![results], ..Request::default() };
+        assert_eq!(context_for(&called, None), 16_384);
     }
 }

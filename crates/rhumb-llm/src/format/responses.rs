@@ -1,10 +1,12 @@
 //! OpenAI's Responses API.
 
 use super::{Chunk, Format, RequestContext, effort, list_at, number_at, text_at, with_tail};
-use super::{as_url, grouped_messages, joined};
+use super::{arguments_text, as_url, grouped_messages, hashed_id, joined, parameters, tool_name};
+use crate::calls::{CallPart, arguments_of};
 use crate::quirks::Quirk;
-use crate::{Finish, Message, Role, Usage};
+use crate::{Finish, Message, Role, Tool, ToolCall, ToolResult, Usage};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use url::Url;
 
 pub(crate) struct Responses;
@@ -17,13 +19,20 @@ impl Format for Responses {
     fn body(&self, context: &RequestContext<'_>) -> Value {
         let RequestContext { request, quirks, .. } = *context;
         let (system_messages, groups) = grouped_messages(context);
-        let items = groups.iter().flat_map(|group| &group.messages).map(|message| item(message));
+        let items = groups.iter().flat_map(|group| &group.messages).flat_map(|message| items(context, message));
         let mut body = Map::new();
         body.insert("model".into(), json!(request.model));
         if !system_messages.is_empty() {
             body.insert("instructions".into(), json!(joined(&system_messages)));
         }
         body.insert("input".into(), items.collect());
+        if !request.tools.is_empty() {
+            body.insert("tools".into(), request.tools.iter().map(|each| tool(context, each)).collect());
+            // The server does not store thinking, so it is sent back.
+            if !quirks.knows(Quirk::NoEncryptedThinking) {
+                body.insert("include".into(), json!(["reasoning.encrypted_content"]));
+            }
+        }
         body.insert("stream".into(), json!(true));
         // The server must not store the conversation.
         body.insert("store".into(), json!(false));
@@ -67,10 +76,57 @@ impl Format for Responses {
             "response.reasoning_summary_part.added" if number_at(value, "/summary_index") > 0 => {
                 Some(Chunk { reasoning: "\n\n".into(), ..Chunk::default() })
             }
+            "response.output_item.added" => {
+                Some(Chunk { calls: begun_call(value).into_iter().collect(), ..Chunk::default() })
+            }
+            "response.output_item.done" => {
+                let item = value.get("item").unwrap_or(&Value::Null);
+                let calls = whole_call(item, place(value)).into_iter().collect();
+                Some(Chunk { calls, thinking: reasoning(item).into_iter().collect(), ..Chunk::default() })
+            }
+            "response.function_call_arguments.delta" => Some(part(value, delta, false)),
+            "response.function_call_arguments.done" => Some(part(value, text_at(value, "/arguments").to_owned(), true)),
+            // The arguments are an object that ends with the diff.
+            "response.apply_patch_call_operation_diff.delta" => {
+                let text = json!(delta).to_string();
+                let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
+                Some(part(value, inner.to_owned(), false))
+            }
             "response.completed" | "response.incomplete" => value.get("response").map(ended),
             other => other.starts_with("response.").then(Chunk::default),
         }
     }
+}
+
+/// Name of the tool for patches that is built into the API.
+const APPLY_PATCH: &str = "apply_patch";
+
+/// Returns whether a tool is replaced by the one that is built into the API.
+fn is_built_in(context: &RequestContext<'_>, tool: &Tool) -> bool {
+    tool.built_in && tool.name == APPLY_PATCH && !context.quirks.knows(Quirk::NoBuiltInTools)
+}
+
+fn tool(context: &RequestContext<'_>, tool: &Tool) -> Value {
+    if is_built_in(context, tool) {
+        return json!({ "type": APPLY_PATCH });
+    }
+    json!({
+        "type": "function", "name": tool_name(&tool.name), "description": tool.description,
+        "parameters": parameters(tool), "strict": false,
+    })
+}
+
+/// Results, thinking, text and images, calls.
+fn items(context: &RequestContext<'_>, message: &Message) -> Vec<Value> {
+    let mut items: Vec<Value> = message.tool_results.iter().map(|each| result_item(context, each)).collect();
+    if message.role == Role::Assistant && !context.quirks.knows(Quirk::NoThinkingBack) {
+        items.extend(message.thinking.iter().filter(|value| text_at(value, "/type") == "reasoning").cloned());
+    }
+    if !(message.content.is_empty() && message.images.is_empty()) {
+        items.push(item(message));
+    }
+    items.extend(message.tool_calls.iter().map(|each| call_item(context, each)));
+    items
 }
 
 fn item(message: &Message) -> Value {
@@ -84,6 +140,91 @@ fn item(message: &Message) -> Value {
     json!({ "type": "message", "role": role, "content": images.chain(text).collect::<Vec<_>>() })
 }
 
+/// Longer ids, which other servers use, are rejected.
+fn call_id(id: &str) -> Cow<'_, str> {
+    if id.len() > 64 { Cow::Owned(hashed_id(id, 16)) } else { Cow::Borrowed(id) }
+}
+
+fn call_item(context: &RequestContext<'_>, call: &ToolCall) -> Value {
+    let id = call_id(&call.id);
+    if let Some(operation) = operation(context, call) {
+        return json!({ "type": "apply_patch_call", "call_id": id, "status": "completed", "operation": operation });
+    }
+    json!({ "type": "function_call", "call_id": id, "name": tool_name(&call.name), "arguments": arguments_text(call) })
+}
+
+fn result_item(context: &RequestContext<'_>, result: &ToolResult) -> Value {
+    let id = call_id(&result.id);
+    let mut calls = context.request.messages.iter().flat_map(|message| &message.tool_calls);
+    if result.built_in && calls.any(|call| call.id == result.id && operation(context, call).is_some()) {
+        let status = if result.is_error { "failed" } else { "completed" };
+        return json!({ "type": "apply_patch_call_output", "call_id": id, "status": status, "output": result.content });
+    }
+    json!({ "type": "function_call_output", "call_id": id, "output": result.content })
+}
+
+/// Returns the operation of a call of the built-in tool, if it is offered. Otherwise the call is sent as one of a
+/// function.
+fn operation(context: &RequestContext<'_>, call: &ToolCall) -> Option<Value> {
+    let is_offered = call.built_in && context.request.tools.iter().any(|tool| is_built_in(context, tool));
+    let arguments = is_offered.then(|| serde_json::from_str::<Value>(&call.arguments).ok())??;
+    arguments.get("operation").filter(|operation| operation.is_object()).cloned()
+}
+
+/// The place of an item in the answer.
+fn place(event: &Value) -> Option<u64> {
+    event.get("output_index").and_then(Value::as_u64)
+}
+
+fn part(event: &Value, arguments: String, whole: bool) -> Chunk {
+    let item = text_at(event, "/item_id").to_owned();
+    let part = CallPart { index: place(event), item, arguments, whole, ..CallPart::default() };
+    Chunk { calls: vec![part], ..Chunk::default() }
+}
+
+/// A call whose arguments follow.
+fn begun_call(event: &Value) -> Option<CallPart> {
+    let item = event.get("item")?;
+    let mut part = CallPart { whole: false, ..whole_call(item, place(event))? };
+    if part.built_in {
+        // Ends where the diff begins, so that the parts are the text of the arguments.
+        let begun = part.arguments.strip_suffix(r#""}}"#).filter(|_| text_at(item, "/operation/diff").is_empty());
+        part.arguments = begun.unwrap_or_default().to_owned();
+    }
+    Some(part)
+}
+
+fn whole_call(item: &Value, index: Option<u64>) -> Option<CallPart> {
+    let text = |path: &str| text_at(item, path).to_owned();
+    let call = CallPart { index, item: text("/id"), id: text("/call_id"), whole: true, ..CallPart::default() };
+    match text_at(item, "/type") {
+        "function_call" => {
+            Some(CallPart { name: text("/name"), arguments: arguments_of(item.get("arguments")), ..call })
+        }
+        "apply_patch_call" => {
+            let mut operation = json!({ "type": text("/operation/type"), "path": text("/operation/path") });
+            if text_at(item, "/operation/type") != "delete_file" {
+                operation["diff"] = json!(text("/operation/diff"));
+            }
+            let arguments = json!({ "operation": operation }).to_string();
+            Some(CallPart { name: APPLY_PATCH.to_owned(), arguments, built_in: true, ..call })
+        }
+        _ => None,
+    }
+}
+
+/// The fields of a reasoning item that the API accepts. Without its content the server does not know the item, since
+/// it stores nothing.
+fn reasoning(item: &Value) -> Option<Value> {
+    const FIELDS: [&str; 5] = ["type", "id", "summary", "content", "encrypted_content"];
+    let has_content = !text_at(item, "/encrypted_content").is_empty() || list_at(item, "/content").next().is_some();
+    if text_at(item, "/type") != "reasoning" || !has_content {
+        return None;
+    }
+    let fields = item.as_object()?.iter().filter(|(name, value)| FIELDS.contains(&name.as_str()) && !value.is_null());
+    Some(Value::Object(fields.map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
 /// Decodes the end of a response, which contains all of it.
 fn ended(response: &Value) -> Chunk {
     let parts = |kind: &'static str, path: &'static str| {
@@ -94,7 +235,8 @@ fn ended(response: &Value) -> Chunk {
         "" => text_at(part, "/refusal"),
         text => text,
     });
-    let reasoning: Vec<&str> = parts("reasoning", "/summary").map(|part| text_at(part, "/text")).collect();
+    let call = |(index, item)| whole_call(item, u64::try_from(index).ok());
+    let summaries: Vec<&str> = parts("reasoning", "/summary").map(|part| text_at(part, "/text")).collect();
     let finish = match (text_at(response, "/status"), text_at(response, "/incomplete_details/reason")) {
         ("completed", _) => Some(Finish::Stop),
         ("incomplete", "max_output_tokens" | "max_tokens") => Some(Finish::Length),
@@ -105,7 +247,9 @@ fn ended(response: &Value) -> Chunk {
     };
     Chunk {
         text: text.collect(),
-        reasoning: reasoning.join("\n\n"),
+        reasoning: summaries.join("\n\n"),
+        calls: list_at(response, "/output").enumerate().filter_map(call).collect(),
+        thinking: list_at(response, "/output").filter_map(reasoning).collect(),
         whole: true,
         last: finish.is_some(),
         finish,

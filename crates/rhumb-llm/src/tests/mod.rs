@@ -4,6 +4,7 @@
 mod formats;
 mod refusals;
 mod servers;
+mod tools;
 
 use super::*;
 use crate::models::Api;
@@ -61,6 +62,10 @@ fn stream(api: Api) -> &'static str {
 }
 
 async fn ask(server: &HttpProvider) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
+    ask_for(server, request()).await
+}
+
+async fn ask_for(server: &HttpProvider, request: Request) -> (Result<Completion, LlmError>, Vec<StreamEvent>) {
     let (sender, mut receiver) = mpsc::channel(4);
     let collect = async move {
         let mut events = Vec::new();
@@ -69,7 +74,7 @@ async fn ask(server: &HttpProvider) -> (Result<Completion, LlmError>, Vec<Stream
         }
         events
     };
-    tokio::join!(server.stream(request(), CancellationToken::new(), sender), collect)
+    tokio::join!(server.stream(request, CancellationToken::new(), sender), collect)
 }
 
 fn text(events: &[StreamEvent]) -> String {
@@ -104,7 +109,8 @@ async fn an_answer_streams_with_its_thinking_and_its_counts() {
     let (base, seen) = canned(vec![ok(stream.concat())]).await;
     let (end, events) = ask(&server(&base)).await;
     let usage = Usage { input: 7, output: 3, ..Usage::default() };
-    assert_eq!(end, Ok(Completion::new(Finish::Stop, Some(usage))));
+    let thinking = vec![json!({"reasoning_content":"hm"})];
+    assert_eq!(end, Ok(Completion { thinking, ..Completion::new(Finish::Stop, Some(usage)) }));
     assert_eq!(text(&events), "Héllo 🚀");
     assert_eq!(events[0], StreamEvent::Reasoning("hm".into()));
     assert_eq!(events.last(), Some(&StreamEvent::Usage(usage)));
