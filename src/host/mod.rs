@@ -3,6 +3,7 @@
 //! It is the only module that combines configuration, store, network and repository. The commands without the app call its
 //! functions directly.
 
+mod agent;
 mod agents_file;
 mod ask;
 mod attachments;

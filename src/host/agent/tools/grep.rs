@@ -1,0 +1,154 @@
+//! Searches the contents of files for a regular expression.
+
+use super::scope::Scope;
+use super::{AgentView, ToolText, excerpt, unless_stopped};
+use rayon::prelude::*;
+use regex::{Regex, RegexBuilder};
+use rhumb_text::count;
+use rhumb_text::lines::body;
+use rhumb_text::sanitize::visible_line;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Maximum number of matching lines in a result.
+const MAX_MATCHES: usize = 200;
+/// Maximum number of matching lines that can be read with a later call.
+const MAX_KEPT: usize = 2_000;
+/// Maximum length of a matching line in bytes.
+const MAX_LINE_BYTES: usize = 300;
+/// Maximum size in bytes of a file that is searched, unless it is named.
+const MAX_FILE_BYTES: usize = 2 << 20;
+/// Maximum size in bytes of a compiled expression.
+const MAX_REGEX_BYTES: usize = 4 << 20;
+/// Maximum number of further files whose matches are counted one by one.
+const MAX_COUNTED_FILES: usize = 50;
+/// Number of files that are searched at once. Their matches are in memory.
+const BATCH: usize = 128;
+
+/// The matches in a file.
+struct FileMatches {
+    /// The first matches: a line number and the text.
+    lines: Vec<(usize, String)>,
+    /// The number of matching lines.
+    total: usize,
+}
+
+/// Searches the files of a scope. An invalid expression is searched as a literal text.
+pub(super) fn grep(
+    view: &AgentView<'_>,
+    (pattern, ignore_case): (&str, bool),
+    path: Option<&str>,
+    stop: &AtomicBool,
+) -> Result<ToolText, String> {
+    if pattern.is_empty() {
+        return Err("The pattern is empty.".to_owned());
+    }
+    let (regex, note) = compiled(pattern, ignore_case)?;
+    let paths = view.paths();
+    let scope = Scope::new(view, path, &paths)?;
+    let files = scope.files(&paths);
+    let (mut lines, mut by_file, mut skipped) = (Vec::new(), Vec::new(), 0);
+    for batch in files.chunks(BATCH) {
+        let free = MAX_KEPT.saturating_sub(lines.len());
+        let search = |path: &&str| match stop.load(Ordering::Relaxed) {
+            true => None,
+            false => in_file(view, &scope, path, &regex, free),
+        };
+        let found: Vec<Option<FileMatches>> = batch.par_iter().map(search).collect();
+        unless_stopped(stop)?;
+        for (path, found) in batch.iter().zip(found) {
+            let Some(found) = found else {
+                skipped += 1;
+                continue;
+            };
+            let path = visible_line(path);
+            let free = MAX_KEPT.saturating_sub(lines.len());
+            lines.extend(found.lines.into_iter().take(free).map(|(line, text)| format!("{path}:{line}: {text}")));
+            if found.total > 0 {
+                by_file.push((path, found.total, lines.len()));
+            }
+        }
+    }
+    let total: usize = by_file.iter().map(|(_, total, _)| total).sum();
+    let unlisted = total.saturating_sub(lines.len());
+    if unlisted > 0 {
+        lines.push(format!("… {}", count(unlisted, "further matching line")));
+    }
+    let searched = files.len() - skipped;
+    let skipped = match skipped {
+        0 => String::new(),
+        files => format!("; {} not searched: binary, secret or larger than 2 MB", count(files, "file")),
+    };
+    if total == 0 {
+        return Ok(ToolText::whole(format!("No match in {}{skipped}.\n", count(searched, "file"))).with_note(&note));
+    }
+    let cut_note = |_: &[String]| {
+        let mut text = format!("[{MAX_MATCHES} of {total} matching lines. Further ones:\n");
+        let mut shown_before = 0;
+        let further = by_file.iter().filter_map(|(path, total, end)| {
+            let shown = MAX_MATCHES.min(*end) - shown_before;
+            shown_before += shown;
+            (shown < *total).then_some((path, total - shown))
+        });
+        let further: Vec<_> = further.collect();
+        for (path, lines) in further.iter().take(MAX_COUNTED_FILES) {
+            let _ = writeln!(text, "{path}: {lines}");
+        }
+        if further.len() > MAX_COUNTED_FILES {
+            let _ = writeln!(text, "and {}", count(further.len() - MAX_COUNTED_FILES, "more file"));
+        }
+        text + "]\n"
+    };
+    let result = ToolText::of_lines(&lines, MAX_MATCHES, cut_note);
+    let summary = format!("{} in {}{skipped}", count(total, "matching line"), count(by_file.len(), "file"));
+    Ok(result.with_note(&summary).with_note(&note))
+}
+
+/// The compiled expression; an invalid one as a literal, with a note.
+fn compiled(pattern: &str, ignore_case: bool) -> Result<(Regex, String), String> {
+    let build = |pattern: &str| {
+        let mut builder = RegexBuilder::new(pattern);
+        builder.case_insensitive(ignore_case).multi_line(true).crlf(true).size_limit(MAX_REGEX_BYTES).build()
+    };
+    match build(pattern) {
+        Ok(regex) => Ok((regex, String::new())),
+        Err(regex::Error::Syntax(reason)) => {
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            let note = format!("Not a valid regular expression ({reason}), so the pattern was searched as plain text");
+            build(&regex::escape(pattern)).map(|regex| (regex, note)).map_err(|_| too_large())
+        }
+        Err(_) => Err(too_large()),
+    }
+}
+
+fn too_large() -> String {
+    "The regular expression is too large: use fewer or smaller repetitions.".to_owned()
+}
+
+/// The matching lines of a file, the first `most` with their text; `None` if it is not searched.
+fn in_file(view: &AgentView<'_>, scope: &Scope, path: &str, regex: &Regex, most: usize) -> Option<FileMatches> {
+    let is_named = matches!(scope, Scope::File(_));
+    let text = if is_named { view.named_text(path).ok() } else { view.listed_text(path) };
+    let text = text.filter(|text| is_named || text.len() <= MAX_FILE_BYTES)?;
+    let mut matches = FileMatches { lines: Vec::new(), total: 0 };
+    let Some(first) = regex.find(&text).map(|found| found.start()).filter(|first| *first < text.len()) else {
+        return Some(matches);
+    };
+    let start = text.get(..first)?.rfind('\n').map_or(0, |end| end + 1);
+    let number = text.get(..start)?.matches('\n').count() + 1;
+    // Line by line: to search the whole text for further matches can take time quadratic in its length.
+    for (number, line) in (number..).zip(text.get(start..)?.split_inclusive('\n')) {
+        let Some(found) = regex.find(body(line)) else { continue };
+        matches.total += 1;
+        if matches.lines.len() < most {
+            matches.lines.push((number, excerpt(body(line), found.start(), MAX_LINE_BYTES).into_owned()));
+        }
+    }
+    if matches.total == 0 {
+        // The expression matches several lines together. The first one stands for them.
+        let line = text.get(start..)?.lines().next().unwrap_or_default();
+        matches.lines.push((number, excerpt(line, first - start, MAX_LINE_BYTES).into_owned()));
+        matches.total = 1;
+    }
+    Some(matches)
+}

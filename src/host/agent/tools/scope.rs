@@ -1,0 +1,67 @@
+//! Files to which a call is limited: a file, a folder, or those that match a glob.
+
+use super::AgentView;
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Files to which a call is limited.
+#[derive(Debug)]
+pub(super) enum Scope {
+    /// All files.
+    All,
+    /// One file, perhaps an ignored one.
+    File(String),
+    /// The files below a folder.
+    Folder(String),
+    /// The files that match a glob.
+    Glob(GlobMatcher),
+}
+
+impl Scope {
+    /// The files below a folder; all files for `""`.
+    pub(super) fn folder(path: &str) -> Self {
+        if path.is_empty() { Self::All } else { Self::Folder(path.to_owned()) }
+    }
+
+    /// What a model means by a path or pattern. `paths` are the listed files, sorted. A pattern without a slash matches in every folder.
+    ///
+    /// # Errors
+    /// There is no such file or folder, or the pattern is not valid.
+    pub(super) fn new(view: &AgentView<'_>, written: Option<&str>, paths: &[&str]) -> Result<Self, String> {
+        let path = written.map(|written| view.relative(written)).unwrap_or_default();
+        if path.is_empty() {
+            return Ok(Self::All);
+        }
+        if paths.binary_search(&path.as_str()).is_ok() {
+            return Ok(Self::File(path));
+        }
+        let folder = Self::folder(&path);
+        if paths.iter().any(|known| folder.contains(known)) {
+            return Ok(folder);
+        }
+        if !path.contains(['*', '?', '[', '{']) {
+            return view.named_text(&path).map(|_| Self::File(path));
+        }
+        let pattern = if path.contains('/') { path } else { format!("**/{path}") };
+        let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
+        glob.map(|glob| Self::Glob(glob.compile_matcher()))
+            .map_err(|error| format!("Not a valid glob: {}.", error.kind()))
+    }
+
+    /// Whether a file belongs to it.
+    pub(super) fn contains(&self, path: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::File(file) => file == path,
+            Self::Folder(folder) => path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/')),
+            Self::Glob(glob) => glob.is_match(path),
+        }
+    }
+
+    /// Its files, sorted. `paths` are the listed files.
+    pub(super) fn files<'p>(&'p self, paths: &[&'p str]) -> Vec<&'p str> {
+        match self {
+            Self::File(file) => vec![file],
+            _ => paths.iter().copied().filter(|path| self.contains(path)).collect(),
+        }
+    }
+}
