@@ -7,6 +7,7 @@ use regex::{Regex, RegexBuilder};
 use rhumb_text::count;
 use rhumb_text::lines::body;
 use rhumb_text::sanitize::visible_line;
+use rhumb_workspace::ReadError;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -26,6 +27,7 @@ const MAX_COUNTED_FILES: usize = 50;
 const BATCH: usize = 128;
 
 /// The matches in a file.
+#[derive(Default)]
 struct FileMatches {
     /// The first matches: a line number and the text.
     lines: Vec<(usize, String)>,
@@ -46,6 +48,10 @@ pub(super) fn grep(
     let (regex, note) = compiled(pattern, ignore_case)?;
     let paths = view.paths();
     let scope = Scope::new(view, path, &paths)?;
+    if let Scope::File(path) = &scope {
+        // A file that is named must be readable.
+        view.named_text(path)?;
+    }
     let files = scope.files(&paths);
     let (mut lines, mut by_file, mut skipped) = (Vec::new(), Vec::new(), 0);
     for batch in files.chunks(BATCH) {
@@ -77,7 +83,9 @@ pub(super) fn grep(
     let searched = files.len() - skipped;
     let skipped = match skipped {
         0 => String::new(),
-        files => format!("; {} not searched: binary, secret or larger than 2 MB", count(files, "file")),
+        files => {
+            format!("; {} not searched: larger than 2 MB, or perhaps with keys or passwords", count(files, "file"))
+        }
     };
     if total == 0 {
         return Ok(ToolText::whole(format!("No match in {}{skipped}.\n", count(searched, "file"))).with_note(&note));
@@ -125,12 +133,15 @@ fn too_large() -> String {
     "The regular expression is too large: use fewer or smaller repetitions.".to_owned()
 }
 
-/// The matching lines of a file, the first `most` with their text; `None` if it is not searched.
+/// The matching lines of a file, the first `most` with their text; `None` if it is secret or too large to be searched.
 fn in_file(view: &AgentView<'_>, scope: &Scope, path: &str, regex: &Regex, most: usize) -> Option<FileMatches> {
     let is_named = matches!(scope, Scope::File(_));
-    let text = if is_named { view.named_text(path).ok() } else { view.listed_text(path) };
-    let text = text.filter(|text| is_named || text.len() <= MAX_FILE_BYTES)?;
-    let mut matches = FileMatches { lines: Vec::new(), total: 0 };
+    let mut matches = FileMatches::default();
+    let text = match view.listed_text(path) {
+        Ok(text) if is_named || text.len() <= MAX_FILE_BYTES => text,
+        Err(ReadError::Binary(_) | ReadError::UnknownEncoding { .. } | ReadError::NotFound(_)) => return Some(matches),
+        _ => return None,
+    };
     let Some(first) = regex.find(&text).map(|found| found.start()).filter(|first| *first < text.len()) else {
         return Some(matches);
     };

@@ -143,12 +143,14 @@ impl<'a> AgentView<'a> {
         paths
     }
 
-    /// The text of a listed file; `None` if it is secret or has no text.
-    fn listed_text(&self, path: &str) -> Option<Arc<str>> {
+    /// The text of a listed file that is not secret.
+    fn listed_text(&self, path: &str) -> Result<Arc<str>, ReadError> {
         match self.proposed(path) {
-            Some(text) => text.map(Arc::clone),
-            None if is_secret_name(path) => None,
-            None => rhumb_workspace::read(self.root, path).ok().map(|snapshot| snapshot.text),
+            Some(text) => text.map(Arc::clone).ok_or_else(|| ReadError::NotFound(path.to_owned())),
+            None if is_secret_name(path) => {
+                Err(ReadError::Outside { path: path.to_owned(), reason: "it may hold keys or passwords" })
+            }
+            None => rhumb_workspace::read(self.root, path).map(|snapshot| snapshot.text),
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) fn search(view: &AgentView<'_>, query: &str) -> Result<ToolText, Stri
         Some(meaning) => search_with_vector(survey, &question, meaning, SearchMode::Hybrid),
         None => search_survey(survey, &question),
     };
-    let read = |path: &str| is_plain(path).then(|| view.listed_text(path)).flatten();
+    let read = |path: &str| is_plain(path).then(|| view.listed_text(path).ok()).flatten();
     let sources = SourceFiles::new(&read);
     let mut passages = Passages::default();
     passages.gather(&survey.graph, (query, hits), &sources, SEARCH_TOKENS, view.counter);
@@ -182,6 +182,11 @@ enum Mention {
     Reference,
 }
 
+/// The text of a listed file, unless the call is stopped.
+fn text_unless(stop: &AtomicBool, view: &AgentView<'_>, path: &str) -> Option<Arc<str>> {
+    if stop.load(Ordering::Relaxed) { None } else { view.listed_text(path).ok() }
+}
+
 /// The files of a scope that may define or use a name, code before tests.
 fn candidates(
     view: &AgentView<'_>,
@@ -191,7 +196,7 @@ fn candidates(
     stop: &AtomicBool,
 ) -> Result<Vec<String>, String> {
     let contains = |path: &&str| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         text.is_some_and(|text| text.contains(name))
     };
     let mut files: BTreeSet<String> = BTreeSet::new();
@@ -237,7 +242,7 @@ fn definitions_of(
 ) -> Result<Vec<Found>, String> {
     let files = candidates(view, scope, symbol.name, Mention::Definition, stop)?;
     let in_file = |path: &String| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         let Some(text) = text else { return Vec::new() };
         let definitions = parsed(path, &text).definitions.into_iter();
         let named = definitions.filter(|definition| definition.name == symbol.name);
@@ -350,7 +355,7 @@ pub(super) fn references(
     let name = SymbolName::new(symbol);
     let files = candidates(view, &scope, name.name, Mention::Reference, stop)?;
     let in_file = |path: &String| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         text.map(|text| reference_lines(path, &text, name.name)).unwrap_or_default()
     };
     let lines: Vec<String> = files.par_iter().take(MAX_PARSED_FILES).flat_map_iter(in_file).collect();
