@@ -1,14 +1,13 @@
 //! Searches the contents of files for a regular expression.
 
 use super::scope::Scope;
-use super::{AgentView, ToolText, excerpt, unless_stopped};
+use super::{AgentView, MatchList, ToolText, excerpt, unless_stopped};
 use rayon::prelude::*;
 use regex::{Regex, RegexBuilder};
 use rhumb_text::count;
 use rhumb_text::lines::body;
 use rhumb_text::sanitize::visible_line;
 use rhumb_workspace::ReadError;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of matching lines in a result.
@@ -21,8 +20,6 @@ const MAX_LINE_BYTES: usize = 300;
 const MAX_FILE_BYTES: usize = 2 << 20;
 /// Maximum size in bytes of a compiled expression.
 const MAX_REGEX_BYTES: usize = 4 << 20;
-/// Maximum number of further files whose matches are counted one by one.
-const MAX_COUNTED_FILES: usize = 50;
 /// Number of files that are searched at once. Their matches are in memory.
 const BATCH: usize = 128;
 
@@ -53,12 +50,12 @@ pub(super) fn grep(
         view.named_text(path)?;
     }
     let files = scope.files(&paths);
-    let (mut lines, mut by_file, mut skipped) = (Vec::new(), Vec::new(), 0);
+    let (mut matches, mut skipped) = (MatchList::default(), 0);
     for batch in files.chunks(BATCH) {
-        let free = MAX_KEPT.saturating_sub(lines.len());
+        let most = MAX_KEPT.saturating_sub(matches.lines.len());
         let search = |path: &&str| match stop.load(Ordering::Relaxed) {
             true => None,
-            false => in_file(view, &scope, path, &regex, free),
+            false => in_file(view, &scope, path, &regex, most),
         };
         let found: Vec<Option<FileMatches>> = batch.par_iter().map(search).collect();
         unless_stopped(stop)?;
@@ -67,20 +64,14 @@ pub(super) fn grep(
                 skipped += 1;
                 continue;
             };
+            let most = MAX_KEPT.saturating_sub(matches.lines.len());
             let path = visible_line(path);
-            let free = MAX_KEPT.saturating_sub(lines.len());
-            lines.extend(found.lines.into_iter().take(free).map(|(line, text)| format!("{path}:{line}: {text}")));
-            if found.total > 0 {
-                by_file.push((path, found.total, lines.len()));
-            }
+            let lines = found.lines.into_iter().take(most).map(|(line, text)| format!("{path}:{line}: {text}"));
+            matches.add(&path, found.total, lines);
         }
     }
-    let total: usize = by_file.iter().map(|(_, total, _)| total).sum();
-    let unlisted = total.saturating_sub(lines.len());
-    if unlisted > 0 {
-        lines.push(format!("… {}", count(unlisted, "further matching line")));
-    }
-    let searched = files.len() - skipped;
+    let (total, matching) = (matches.total(), matches.by_file.len());
+    let searched = count(files.len() - skipped, "file");
     let skipped = match skipped {
         0 => String::new(),
         files => {
@@ -88,28 +79,10 @@ pub(super) fn grep(
         }
     };
     if total == 0 {
-        return Ok(ToolText::whole(format!("No match in {}{skipped}.\n", count(searched, "file"))).with_note(&note));
+        return Ok(ToolText::whole(format!("No match in {searched}{skipped}.\n")).with_note(&note));
     }
-    let cut_note = |_: &[String]| {
-        let mut text = format!("[{MAX_MATCHES} of {total} matching lines. Further ones:\n");
-        let mut shown_before = 0;
-        let further = by_file.iter().filter_map(|(path, total, end)| {
-            let shown = MAX_MATCHES.min(*end) - shown_before;
-            shown_before += shown;
-            (shown < *total).then_some((path, total - shown))
-        });
-        let further: Vec<_> = further.collect();
-        for (path, lines) in further.iter().take(MAX_COUNTED_FILES) {
-            let _ = writeln!(text, "{path}: {lines}");
-        }
-        if further.len() > MAX_COUNTED_FILES {
-            let _ = writeln!(text, "and {}", count(further.len() - MAX_COUNTED_FILES, "more file"));
-        }
-        text + "]\n"
-    };
-    let result = ToolText::of_lines(&lines, MAX_MATCHES, cut_note);
-    let summary = format!("{} in {}{skipped}", count(total, "matching line"), count(by_file.len(), "file"));
-    Ok(result.with_note(&summary).with_note(&note))
+    let summary = format!("{} in {}{skipped}", count(total, "matching line"), count(matching, "file"));
+    Ok(matches.into_text(MAX_MATCHES).with_note(&summary).with_note(&note))
 }
 
 /// The compiled expression; an invalid one as a literal, with a note.

@@ -4,7 +4,7 @@
 //! current. Without an index, all files that contain the name are parsed.
 
 use super::scope::Scope;
-use super::{AgentView, ToolText, digits, excerpt, push_numbered, unless_stopped};
+use super::{AgentView, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
 use crate::host::{SearchMode, search_survey, search_with_vector};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
@@ -358,11 +358,15 @@ pub(super) fn references(
         let text = text_unless(stop, view, path);
         text.map(|text| reference_lines(path, &text, name.name)).unwrap_or_default()
     };
-    let lines: Vec<String> = files.par_iter().take(MAX_PARSED_FILES).flat_map_iter(in_file).collect();
+    let found: Vec<Vec<String>> = files.par_iter().take(MAX_PARSED_FILES).map(in_file).collect();
     unless_stopped(stop)?;
+    let mut references = MatchList::default();
+    for (path, lines) in files.iter().zip(found) {
+        references.add(&visible_line(path), lines.len(), lines);
+    }
     let further = files.len().saturating_sub(MAX_PARSED_FILES);
     let further = if further > 0 { format!("; {} not listed", count(further, "further file")) } else { String::new() };
-    if lines.is_empty() {
+    if references.lines.is_empty() {
         let defined = definitions_of(view, &Scope::All, &name, stop)?;
         if defined.is_empty() {
             return Err(unknown(view, symbol, &name, &Scope::All));
@@ -370,9 +374,8 @@ pub(super) fn references(
         let text = format!("No reference to {} was found. grep also finds names in comments and texts.\n", name.name);
         return Ok(ToolText::whole(text).with_note(&incomplete_note(view)));
     }
-    let cut_note = |rest: &[String]| format!("[{}]\n", count(rest.len(), "more reference"));
-    let summary = format!("{}{further}; found by name", count(lines.len(), "reference"));
-    Ok(ToolText::of_lines(&lines, MAX_REFERENCES, cut_note).with_note(&summary).with_note(&incomplete_note(view)))
+    let summary = format!("{}{further}; found by name", count(references.lines.len(), "reference"));
+    Ok(references.into_text(MAX_REFERENCES).with_note(&summary).with_note(&incomplete_note(view)))
 }
 
 /// The lines of a file that refer to a name.

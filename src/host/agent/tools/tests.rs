@@ -5,6 +5,7 @@ use rhumb_edit::FileProposal;
 use rhumb_tokens::counter_for_model;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 const GATE: &str = "//! Gates.\n\npub struct Gate {\n    open: bool,\n}\n\nimpl Gate {\n    /// Opens it.\n    pub fn open(&mut self) {\n        self.open = true;\n    }\n}\n";
@@ -318,7 +319,7 @@ fn many_and_long_matches_are_cut() {
     let first = result.text.lines().next().unwrap();
     assert!(first.contains("needle") && first.len() < 330 && first.contains(": …é") && first.ends_with('…'), "{first}");
     assert!(
-        result.text.contains("[200 of 3002 matching lines. Further ones:\nb.txt: 2801\nc.txt: 1\n]\n"),
+        result.text.contains("[200 of 3002 lines. Further ones by file:\nb.txt: 2801\nc.txt: 1\n]\n"),
         "{}",
         result.text
     );
@@ -327,7 +328,7 @@ fn many_and_long_matches_are_cut() {
     ));
     assert!(fixture.text(&grep("needle", Some("e.txt"))).starts_with("e.txt:1: needles"));
     let rest = result.rest.unwrap();
-    assert!(rest.lines().count() == 2_001 && rest.ends_with("… 1002 further matching lines\n"));
+    assert!(rest.lines().count() == 2_001 && rest.ends_with("… 1002 more\n"));
 }
 
 #[test]
@@ -380,6 +381,15 @@ fn references_have_their_line_and_enclosing_definition() {
     assert!(fixture.perform(&references("fil")).unwrap_err().contains("fill"));
     let action = Action::References { symbol: "high_water".into(), path: Some("py/tests".into()) };
     assert!(!fixture.text(&action).contains("py/tide.py"));
+}
+
+#[test]
+fn further_references_are_counted_by_file() {
+    let many = format!("from a import f\n\n\ndef g():\n{}", "    f()\n".repeat(150));
+    let fixture = Fixture::indexed(&[("a.py", "def f():\n    pass\n"), ("b.py", &many), ("c.py", &many)]);
+    let result = fixture.perform(&references("f")).unwrap();
+    assert!(result.text.contains("lines. Further ones by file:\nc.py: 10"), "{}", result.text);
+    assert!(result.rest.unwrap().lines().count() >= 300);
 }
 
 #[test]
@@ -476,6 +486,30 @@ proptest! {
     }
 
     #[test]
+    fn no_argument_of_a_model_causes_a_panic(text in "(\\PC|[a-z.:/*?{}\\[\\]()#<~\n]){0,24}", more in "(src|py|/|[.]|[*]|\\PC){0,5}") {
+        static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+        let fixture = FIXTURE.get_or_init(|| {
+            Fixture::harbour()
+                .proposing("src/lock.rs", FileChange::Modify, Some("fn drain() {}\n"))
+                .proposing("src/gate.rs", FileChange::Delete, None)
+        });
+        let path = || Some(more.clone());
+        for action in [
+            Action::ReadFile { path: text.clone(), start_line: None, end_line: None },
+            Action::ListFiles { pattern: Some(text.clone()) },
+            grep(&text, Some(&more)),
+            outline(Some(&text), Some(&more)),
+            outline(Some(&more), Some(&text)),
+            search(&text),
+            Action::Definition { symbol: text.clone(), path: path() },
+            Action::References { symbol: text.clone(), path: path() },
+            Action::References { symbol: text.clone(), path: None },
+        ] {
+            drop(fixture.perform(&action));
+        }
+    }
+
+    #[test]
     fn an_excerpt_is_short_and_contains_the_match(line in "(a|é|𝄞|\t){0,80}", at in 0usize..200, max in 8usize..60) {
         let at = line.floor_char_boundary(at.min(line.len()));
         let shown = excerpt(&line, at, max);
@@ -525,9 +559,6 @@ fn times_on_a_large_repository() {
         let clock = Instant::now();
         let result = perform(&action, &view, &AtomicBool::new(false));
         let text = result.map_or_else(|error| error, |result| result.text);
-        if std::env::var_os("RHUMB_SHOW").is_some() {
-            println!("{text}");
-        }
         println!("{:?} {} bytes: {action:?}; {:?}", clock.elapsed(), text.len(), text.lines().last());
     }
 }
