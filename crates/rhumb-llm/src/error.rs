@@ -87,12 +87,6 @@ pub enum LlmError {
         /// The message of the server.
         message: String,
     },
-    /// The server or the model has no tool calls.
-    #[error("no tool calls: {message}")]
-    NoTools {
-        /// The message of the server.
-        message: String,
-    },
     /// The server rejected the request.
     #[error("the server rejected the request (status {status}): {message}")]
     BadRequest {
@@ -172,7 +166,6 @@ impl LlmError {
             Self::NotFound { .. } => {
                 "Check the model's name, and that the base address ends as the server expects (often /v1)."
             }
-            Self::NoTools { .. } => "Use another model.",
             Self::BadRequest { .. } => "Check the model's name and settings.",
             Self::NoTools { .. } => "Choose a model that supports tool calls; llama.cpp needs the option --jinja.",
             Self::Server { .. } => "This is on the server's side; send again in a moment.",

@@ -140,7 +140,6 @@ fn after_error(error: &LlmError, facts: &AttemptState) -> NextStep {
         | LlmError::MissingKey { .. }
         | LlmError::UnusableKey
         | LlmError::Quota(_)
-        | LlmError::NoTools { .. }
         | LlmError::NotFound { .. }
         | LlmError::NoTools { .. }
         | LlmError::Cancelled => NextStep::End,

@@ -1,12 +1,13 @@
 //! Searches the contents of files for a regular expression.
 
 use super::scope::Scope;
-use super::{AgentView, ToolText, excerpt, unless_stopped};
+use super::{AgentView, MatchList, ToolText, excerpt, unless_stopped};
 use rayon::prelude::*;
 use regex::{Regex, RegexBuilder};
 use rhumb_text::count;
+use rhumb_text::lines::body;
 use rhumb_text::sanitize::visible_line;
-use std::fmt::Write as _;
+use rhumb_workspace::ReadError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of matching lines in a result.
@@ -19,12 +20,11 @@ const MAX_LINE_BYTES: usize = 300;
 const MAX_FILE_BYTES: usize = 2 << 20;
 /// Maximum size in bytes of a compiled expression.
 const MAX_REGEX_BYTES: usize = 4 << 20;
-/// Maximum number of further files whose matches are counted one by one.
-const MAX_COUNTED_FILES: usize = 50;
 /// Number of files that are searched at once. Their matches are in memory.
 const BATCH: usize = 128;
 
 /// The matches in a file.
+#[derive(Default)]
 struct FileMatches {
     /// The first matches: a line number and the text.
     lines: Vec<(usize, String)>,
@@ -45,13 +45,17 @@ pub(super) fn grep(
     let (regex, note) = compiled(pattern, ignore_case)?;
     let paths = view.paths();
     let scope = Scope::new(view, path, &paths)?;
+    if let Scope::File(path) = &scope {
+        // A file that is named must be readable.
+        view.named_text(path)?;
+    }
     let files = scope.files(&paths);
-    let (mut lines, mut by_file, mut skipped) = (Vec::new(), Vec::new(), 0);
+    let (mut matches, mut skipped) = (MatchList::default(), 0);
     for batch in files.chunks(BATCH) {
-        let free = MAX_KEPT.saturating_sub(lines.len());
+        let most = MAX_KEPT.saturating_sub(matches.lines.len());
         let search = |path: &&str| match stop.load(Ordering::Relaxed) {
             true => None,
-            false => in_file(view, &scope, path, &regex, free),
+            false => in_file(view, &scope, path, &regex, most),
         };
         let found: Vec<Option<FileMatches>> = batch.par_iter().map(search).collect();
         unless_stopped(stop)?;
@@ -60,47 +64,25 @@ pub(super) fn grep(
                 skipped += 1;
                 continue;
             };
+            let most = MAX_KEPT.saturating_sub(matches.lines.len());
             let path = visible_line(path);
-            let free = MAX_KEPT.saturating_sub(lines.len());
-            lines.extend(found.lines.into_iter().take(free).map(|(line, text)| format!("{path}:{line}: {text}")));
-            if found.total > 0 {
-                by_file.push((path, found.total, lines.len()));
-            }
+            let lines = found.lines.into_iter().take(most).map(|(line, text)| format!("{path}:{line}: {text}"));
+            matches.add(&path, found.total, lines);
         }
     }
-    let total: usize = by_file.iter().map(|(_, total, _)| total).sum();
-    let unlisted = total.saturating_sub(lines.len());
-    if unlisted > 0 {
-        lines.push(format!("… {}", count(unlisted, "further matching line")));
-    }
-    let searched = files.len() - skipped;
+    let (total, matching) = (matches.total(), matches.by_file.len());
+    let searched = count(files.len() - skipped, "file");
     let skipped = match skipped {
         0 => String::new(),
-        files => format!("; {} not searched: binary, secret or larger than 2 MB", count(files, "file")),
+        files => {
+            format!("; {} not searched: larger than 2 MB, or perhaps with keys or passwords", count(files, "file"))
+        }
     };
     if total == 0 {
-        return Ok(ToolText::whole(format!("No match in {}{skipped}.\n", count(searched, "file"))).with_note(&note));
+        return Ok(ToolText::whole(format!("No match in {searched}{skipped}.\n")).with_note(&note));
     }
-    let cut_note = |_: &[String]| {
-        let mut text = format!("[{MAX_MATCHES} of {total} matching lines. Further ones:\n");
-        let mut shown_before = 0;
-        let further = by_file.iter().filter_map(|(path, total, end)| {
-            let shown = MAX_MATCHES.min(*end) - shown_before;
-            shown_before += shown;
-            (shown < *total).then_some((path, total - shown))
-        });
-        let further: Vec<_> = further.collect();
-        for (path, lines) in further.iter().take(MAX_COUNTED_FILES) {
-            let _ = writeln!(text, "{path}: {lines}");
-        }
-        if further.len() > MAX_COUNTED_FILES {
-            let _ = writeln!(text, "and {}", count(further.len() - MAX_COUNTED_FILES, "more file"));
-        }
-        text + "]\n"
-    };
-    let result = ToolText::of_lines(&lines, MAX_MATCHES, cut_note);
-    let summary = format!("{} in {}{skipped}", count(total, "matching line"), count(by_file.len(), "file"));
-    Ok(result.with_note(&summary).with_note(&note))
+    let summary = format!("{} in {}{skipped}", count(total, "matching line"), count(matching, "file"));
+    Ok(matches.into_text(MAX_MATCHES).with_note(&summary).with_note(&note))
 }
 
 /// The compiled expression; an invalid one as a literal, with a note.
@@ -124,30 +106,33 @@ fn too_large() -> String {
     "The regular expression is too large: use fewer or smaller repetitions.".to_owned()
 }
 
-/// The matching lines of a file, the first `most` with their text; `None` if it is not searched.
+/// The matching lines of a file, the first `most` with their text; `None` if it is secret or too large to be searched.
 fn in_file(view: &AgentView<'_>, scope: &Scope, path: &str, regex: &Regex, most: usize) -> Option<FileMatches> {
     let is_named = matches!(scope, Scope::File(_));
-    let text = if is_named { view.named_text(path).ok() } else { view.listed_text(path) };
-    let text = text.filter(|text| is_named || text.len() <= MAX_FILE_BYTES)?;
-    let mut matches = FileMatches { lines: Vec::new(), total: 0 };
-    let (mut at, mut number, mut counted) = (0, 1, 0);
-    // A match that spans lines counts for its first line.
-    while let Some(found) = regex.find_at(&text, at).filter(|found| found.start() < text.len()) {
-        let (before, after) = text.split_at_checked(found.start())?;
-        let start = before.rfind('\n').map_or(0, |end| end + 1);
-        let end = after.find('\n').map_or(text.len(), |length| found.start() + length);
+    let mut matches = FileMatches::default();
+    let text = match view.listed_text(path) {
+        Ok(text) if is_named || text.len() <= MAX_FILE_BYTES => text,
+        Err(ReadError::Binary(_) | ReadError::UnknownEncoding { .. } | ReadError::NotFound(_)) => return Some(matches),
+        _ => return None,
+    };
+    let Some(first) = regex.find(&text).map(|found| found.start()).filter(|first| *first < text.len()) else {
+        return Some(matches);
+    };
+    let start = text.get(..first)?.rfind('\n').map_or(0, |end| end + 1);
+    let number = text.get(..start)?.matches('\n').count() + 1;
+    // Line by line: to search the whole text for further matches can take time quadratic in its length.
+    for (number, line) in (number..).zip(text.get(start..)?.split_inclusive('\n')) {
+        let Some(found) = regex.find(body(line)) else { continue };
         matches.total += 1;
         if matches.lines.len() < most {
-            number += text.get(counted..start)?.matches('\n').count();
-            counted = start;
-            let line = text.get(start..end)?;
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            matches.lines.push((number, excerpt(line, found.start() - start, MAX_LINE_BYTES).into_owned()));
+            matches.lines.push((number, excerpt(body(line), found.start(), MAX_LINE_BYTES).into_owned()));
         }
-        if end >= text.len() {
-            break;
-        }
-        at = end + 1;
+    }
+    if matches.total == 0 {
+        // The expression matches several lines together. The first one stands for them.
+        let line = text.get(start..)?.lines().next().unwrap_or_default();
+        matches.lines.push((number, excerpt(line, first - start, MAX_LINE_BYTES).into_owned()));
+        matches.total = 1;
     }
     Some(matches)
 }

@@ -30,6 +30,8 @@ const MAX_READ_BYTES: usize = 50_000;
 const MAX_LINE_BYTES: usize = 2_000;
 /// Maximum number of listed files.
 const MAX_LISTED: usize = 500;
+/// Maximum number of files whose further matches are counted one by one.
+const MAX_COUNTED_FILES: usize = 50;
 /// Maximum number of similar paths or names after a misspelt one.
 const MAX_SIMILAR: usize = 5;
 /// Maximum number of files in a note.
@@ -84,6 +86,52 @@ impl ToolText {
             let _ = writeln!(self.text, "[{note}]");
         }
         self
+    }
+}
+
+/// Matching lines, grouped by file.
+#[derive(Default)]
+struct MatchList {
+    /// The lines, with path and number.
+    lines: Vec<String>,
+    /// For each file: the path, the number of its matches, and that of all lines after its own were added.
+    by_file: Vec<(String, usize, usize)>,
+}
+
+impl MatchList {
+    /// Adds a file with `total` matches, some or all of them as lines.
+    fn add(&mut self, path: &str, total: usize, lines: impl IntoIterator<Item = String>) {
+        self.lines.extend(lines);
+        if total > 0 {
+            self.by_file.push((path.to_owned(), total, self.lines.len()));
+        }
+    }
+
+    fn total(&self) -> usize {
+        self.by_file.iter().map(|(_, total, _)| total).sum()
+    }
+
+    /// The first `most` lines, and the number of further ones by file.
+    fn into_text(mut self, most: usize) -> ToolText {
+        let total = self.total();
+        let missing = total.saturating_sub(self.lines.len());
+        if missing > 0 {
+            self.lines.push(format!("… {missing} more"));
+        }
+        let further = |_: &[String]| {
+            let mut shown_before = 0;
+            let further = self.by_file.iter().filter_map(|(path, total, end)| {
+                let shown = most.min(*end) - shown_before;
+                shown_before += shown;
+                (shown < *total).then(|| format!("{path}: {}\n", total - shown))
+            });
+            let further: Vec<String> = further.collect();
+            let unnamed = further.len().saturating_sub(MAX_COUNTED_FILES);
+            let unnamed = if unnamed > 0 { format!("and {}\n", count(unnamed, "more file")) } else { String::new() };
+            let named: String = further.into_iter().take(MAX_COUNTED_FILES).collect();
+            format!("[{most} of {total} lines. Further ones by file:\n{named}{unnamed}]\n")
+        };
+        ToolText::of_lines(&self.lines, most, further)
     }
 }
 
@@ -143,12 +191,14 @@ impl<'a> AgentView<'a> {
         paths
     }
 
-    /// The text of a listed file; `None` if it is secret or has no text.
-    fn listed_text(&self, path: &str) -> Option<Arc<str>> {
+    /// The text of a listed file that is not secret.
+    fn listed_text(&self, path: &str) -> Result<Arc<str>, ReadError> {
         match self.proposed(path) {
-            Some(text) => text.map(Arc::clone),
-            None if is_secret_name(path) => None,
-            None => rhumb_workspace::read(self.root, path).ok().map(|snapshot| snapshot.text),
+            Some(text) => text.map(Arc::clone).ok_or_else(|| ReadError::NotFound(path.to_owned())),
+            None if is_secret_name(path) => {
+                Err(ReadError::Outside { path: path.to_owned(), reason: "it may hold keys or passwords" })
+            }
+            None => rhumb_workspace::read(self.root, path).map(|snapshot| snapshot.text),
         }
     }
 

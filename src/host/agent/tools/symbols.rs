@@ -4,7 +4,7 @@
 //! current. Without an index, all files that contain the name are parsed.
 
 use super::scope::Scope;
-use super::{AgentView, ToolText, digits, excerpt, push_numbered, unless_stopped};
+use super::{AgentView, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
 use crate::host::{SearchMode, search_survey, search_with_vector};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
@@ -50,9 +50,7 @@ pub(super) fn search(view: &AgentView<'_>, query: &str) -> Result<ToolText, Stri
         Some(meaning) => search_with_vector(survey, &question, meaning, SearchMode::Hybrid),
         None => search_survey(survey, &question),
     };
-    // Headings of passages contain paths as they are.
-    let is_plain = |path: &str| !path.chars().any(char::is_control);
-    let read = |path: &str| is_plain(path).then(|| view.listed_text(path)).flatten();
+    let read = |path: &str| is_plain(path).then(|| view.listed_text(path).ok()).flatten();
     let sources = SourceFiles::new(&read);
     let mut passages = Passages::default();
     passages.gather(&survey.graph, (query, hits), &sources, SEARCH_TOKENS, view.counter);
@@ -69,6 +67,11 @@ pub(super) fn search(view: &AgentView<'_>, query: &str) -> Result<ToolText, Stri
     Ok(ToolText::whole(parts.join("\n"))
         .with_note(&incomplete_note(view))
         .with_note(&view.pending_note(&Scope::All, "Ranked without the changes of the proposal")))
+}
+
+/// Whether a path can be part of a passage or a map, which contain paths as they are.
+fn is_plain(path: &str) -> bool {
+    !path.chars().any(rhumb_text::sanitize::is_unsafe)
 }
 
 /// Says what the index lacks; empty if it is complete.
@@ -94,7 +97,7 @@ pub(super) fn outline(view: &AgentView<'_>, path: Option<&str>, query: Option<&s
     }
     let survey = view.survey.ok_or(NOT_INDEXED)?;
     let index = survey.graph.index();
-    let outside = index.files().iter().filter(|file| !scope.contains(&file.path));
+    let outside = index.files().iter().filter(|file| !scope.contains(&file.path) || !is_plain(&file.path));
     let request = MapRequest {
         message: query.unwrap_or_default().to_owned(),
         banned: outside.map(|file| file.path.to_string()).collect(),
@@ -179,6 +182,11 @@ enum Mention {
     Reference,
 }
 
+/// The text of a listed file, unless the call is stopped.
+fn text_unless(stop: &AtomicBool, view: &AgentView<'_>, path: &str) -> Option<Arc<str>> {
+    if stop.load(Ordering::Relaxed) { None } else { view.listed_text(path).ok() }
+}
+
 /// The files of a scope that may define or use a name, code before tests.
 fn candidates(
     view: &AgentView<'_>,
@@ -188,7 +196,7 @@ fn candidates(
     stop: &AtomicBool,
 ) -> Result<Vec<String>, String> {
     let contains = |path: &&str| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         text.is_some_and(|text| text.contains(name))
     };
     let mut files: BTreeSet<String> = BTreeSet::new();
@@ -234,7 +242,7 @@ fn definitions_of(
 ) -> Result<Vec<Found>, String> {
     let files = candidates(view, scope, symbol.name, Mention::Definition, stop)?;
     let in_file = |path: &String| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         let Some(text) = text else { return Vec::new() };
         let definitions = parsed(path, &text).definitions.into_iter();
         let named = definitions.filter(|definition| definition.name == symbol.name);
@@ -347,14 +355,18 @@ pub(super) fn references(
     let name = SymbolName::new(symbol);
     let files = candidates(view, &scope, name.name, Mention::Reference, stop)?;
     let in_file = |path: &String| {
-        let text = (!stop.load(Ordering::Relaxed)).then(|| view.listed_text(path)).flatten();
+        let text = text_unless(stop, view, path);
         text.map(|text| reference_lines(path, &text, name.name)).unwrap_or_default()
     };
-    let lines: Vec<String> = files.par_iter().take(MAX_PARSED_FILES).flat_map_iter(in_file).collect();
+    let found: Vec<Vec<String>> = files.par_iter().take(MAX_PARSED_FILES).map(in_file).collect();
     unless_stopped(stop)?;
+    let mut references = MatchList::default();
+    for (path, lines) in files.iter().zip(found) {
+        references.add(&visible_line(path), lines.len(), lines);
+    }
     let further = files.len().saturating_sub(MAX_PARSED_FILES);
     let further = if further > 0 { format!("; {} not listed", count(further, "further file")) } else { String::new() };
-    if lines.is_empty() {
+    if references.lines.is_empty() {
         let defined = definitions_of(view, &Scope::All, &name, stop)?;
         if defined.is_empty() {
             return Err(unknown(view, symbol, &name, &Scope::All));
@@ -362,9 +374,8 @@ pub(super) fn references(
         let text = format!("No reference to {} was found. grep also finds names in comments and texts.\n", name.name);
         return Ok(ToolText::whole(text).with_note(&incomplete_note(view)));
     }
-    let cut_note = |rest: &[String]| format!("[{}]\n", count(rest.len(), "more reference"));
-    let summary = format!("{}{further}; found by name", count(lines.len(), "reference"));
-    Ok(ToolText::of_lines(&lines, MAX_REFERENCES, cut_note).with_note(&summary).with_note(&incomplete_note(view)))
+    let summary = format!("{}{further}; found by name", count(references.lines.len(), "reference"));
+    Ok(references.into_text(MAX_REFERENCES).with_note(&summary).with_note(&incomplete_note(view)))
 }
 
 /// The lines of a file that refer to a name.

@@ -5,6 +5,7 @@ use rhumb_edit::FileProposal;
 use rhumb_tokens::counter_for_model;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 const GATE: &str = "//! Gates.\n\npub struct Gate {\n    open: bool,\n}\n\nimpl Gate {\n    /// Opens it.\n    pub fn open(&mut self) {\n        self.open = true;\n    }\n}\n";
@@ -227,7 +228,7 @@ fn ignored_files_are_read_by_name_and_secret_ones_are_not() {
     symlink(".env", fixture.root.path().join("plain")).unwrap();
     assert!(fixture.read("plain").unwrap_err().contains("keys or passwords"));
     assert!(fixture.text(&grep("made", None)).contains("2 files not searched"));
-    assert!(fixture.text(&grep("made", Some(".env"))).contains("1 file not searched"));
+    assert!(fixture.perform(&grep("made", Some(".env"))).unwrap_err().contains("keys or passwords"));
 }
 
 #[test]
@@ -299,6 +300,8 @@ fn an_invalid_expression_is_searched_as_plain_text() {
     assert!(found.contains("src/gate.rs:9:") && found.contains("[Not a valid regular expression ("), "{found}");
     assert!(fixture.perform(&grep(r"(\w{1000}){1000}", None)).unwrap_err().contains("too large"));
     assert!(fixture.perform(&grep("", None)).is_err());
+    let found = fixture.text(&grep(r"gate\.open\(\);\n\s+gate", None));
+    assert!(found.starts_with("src/lock.rs:4:     gate.open();\n[1 matching line"), "{found}");
     for pattern in ["a*", "^", "$", "(?s).*", r"\z", "(?:)"] {
         let found = fixture.text(&grep(pattern, Some("src/gate.rs")));
         assert!(found.contains("matching line") || found.contains("No match"), "{pattern} {found}");
@@ -309,22 +312,23 @@ fn an_invalid_expression_is_searched_as_plain_text() {
 fn many_and_long_matches_are_cut() {
     let long = format!("{}needle{}\n", "é".repeat(2_000), "x".repeat(2_000));
     let many = "needle\r\n".repeat(3_000);
-    let fixture = Fixture::bare(&[("a.txt", &long), ("b.txt", &many), ("c.txt", "needle"), ("d.bin", "needle\0\0")]);
+    let large = "needles ".repeat(300_000);
+    let files = [("a.txt", &*long), ("b.txt", &many), ("c.txt", "needle"), ("d.bin", "needle\0\0"), ("e.txt", &large)];
+    let fixture = Fixture::bare(&files);
     let result = fixture.perform(&grep("needle$|needlex", None)).unwrap();
     let first = result.text.lines().next().unwrap();
     assert!(first.contains("needle") && first.len() < 330 && first.contains(": …é") && first.ends_with('…'), "{first}");
     assert!(
-        result.text.contains("[200 of 3002 matching lines. Further ones:\nb.txt: 2801\nc.txt: 1\n]\n"),
+        result.text.contains("[200 of 3002 lines. Further ones by file:\nb.txt: 2801\nc.txt: 1\n]\n"),
         "{}",
         result.text
     );
-    assert!(
-        result
-            .text
-            .ends_with("[3002 matching lines in 3 files; 1 file not searched: binary, secret or larger than 2 MB]\n")
-    );
+    assert!(result.text.ends_with(
+        "[3002 matching lines in 3 files; 1 file not searched: larger than 2 MB, or perhaps with keys or passwords]\n"
+    ));
+    assert!(fixture.text(&grep("needle", Some("e.txt"))).starts_with("e.txt:1: needles"));
     let rest = result.rest.unwrap();
-    assert!(rest.lines().count() == 2_001 && rest.ends_with("… 1002 further matching lines\n"));
+    assert!(rest.lines().count() == 2_001 && rest.ends_with("… 1002 more\n"));
 }
 
 #[test]
@@ -377,6 +381,15 @@ fn references_have_their_line_and_enclosing_definition() {
     assert!(fixture.perform(&references("fil")).unwrap_err().contains("fill"));
     let action = Action::References { symbol: "high_water".into(), path: Some("py/tests".into()) };
     assert!(!fixture.text(&action).contains("py/tide.py"));
+}
+
+#[test]
+fn further_references_are_counted_by_file() {
+    let many = format!("from a import f\n\n\ndef g():\n{}", "    f()\n".repeat(150));
+    let fixture = Fixture::indexed(&[("a.py", "def f():\n    pass\n"), ("b.py", &many), ("c.py", &many)]);
+    let result = fixture.perform(&references("f")).unwrap();
+    assert!(result.text.contains("lines. Further ones by file:\nc.py: 10"), "{}", result.text);
+    assert!(result.rest.unwrap().lines().count() >= 300);
 }
 
 #[test]
@@ -469,6 +482,30 @@ proptest! {
                     prop_assert!(result.text.ends_with("]\n"));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn no_argument_of_a_model_causes_a_panic(text in "(\\PC|[a-z.:/*?{}\\[\\]()#<~\n]){0,24}", more in "(src|py|/|[.]|[*]|\\PC){0,5}") {
+        static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+        let fixture = FIXTURE.get_or_init(|| {
+            Fixture::harbour()
+                .proposing("src/lock.rs", FileChange::Modify, Some("fn drain() {}\n"))
+                .proposing("src/gate.rs", FileChange::Delete, None)
+        });
+        let path = || Some(more.clone());
+        for action in [
+            Action::ReadFile { path: text.clone(), start_line: None, end_line: None },
+            Action::ListFiles { pattern: Some(text.clone()) },
+            grep(&text, Some(&more)),
+            outline(Some(&text), Some(&more)),
+            outline(Some(&more), Some(&text)),
+            search(&text),
+            Action::Definition { symbol: text.clone(), path: path() },
+            Action::References { symbol: text.clone(), path: path() },
+            Action::References { symbol: text.clone(), path: None },
+        ] {
+            drop(fixture.perform(&action));
         }
     }
 
