@@ -371,7 +371,8 @@ fn mask_secrets(value: &mut Value, in_arguments: bool) {
             for (name, field) in fields {
                 // The input of the Responses API is an array.
                 let in_arguments = in_arguments || (field.is_object() && ARGUMENT_FIELDS.contains(&name.as_str()));
-                if in_arguments || !OPAQUE_FIELDS.contains(&name.as_str()) {
+                let is_opaque = field.is_string() && OPAQUE_FIELDS.contains(&name.as_str());
+                if in_arguments || !is_opaque {
                     mask_secrets(field, in_arguments);
                 }
             }

@@ -172,12 +172,12 @@ fn can_think(context: &RequestContext<'_>) -> bool {
 fn thinking<'r>(context: &RequestContext<'r>, output: u32) -> Option<&'r Thinking> {
     let thinking = context.request.thinking.as_ref().filter(|thinking| can_think(context) && budget(thinking) > 0)?;
     let adaptive = context.quirks.knows(Quirk::AdaptiveThinking);
-    // With a budget, calls whose results are awaited must follow thinking. Those of another model do not.
+    // With a budget, an answer with calls must begin with thinking. Those of another model do not.
     let fits = (!is_fixed(context, output) || output >= 2 * MIN_BUDGET) && !lacks_thinking(context);
     (adaptive || fits).then_some(thinking)
 }
 
-/// Returns whether an answer with tool calls after the last message of the user has no thinking.
+/// Returns whether the answer to the last question begins with tool calls without thinking. Its later steps need none.
 fn lacks_thinking(context: &RequestContext<'_>) -> bool {
     let messages = &context.request.messages;
     let is_question = |message: &Message| message.role == Role::User && message.tool_results.is_empty();
@@ -186,7 +186,8 @@ fn lacks_thinking(context: &RequestContext<'_>) -> bool {
         !context.quirks.knows(Quirk::NoThinkingBack)
             && message.thinking.iter().any(|value| THINKING_BLOCKS.contains(&text_at(value, "/type")))
     };
-    messages.iter().skip(start).any(|message| !message.tool_calls.is_empty() && !has_thinking(message))
+    let first = messages.iter().skip(start).find(|message| !message.tool_calls.is_empty());
+    first.is_some_and(|message| !has_thinking(message))
 }
 
 fn tool(tool: &Tool) -> Value {

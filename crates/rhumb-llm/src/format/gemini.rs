@@ -200,8 +200,9 @@ fn parts(context: &RequestContext<'_>, message: &Message) -> Vec<Value> {
         }
         parts.push(text);
     }
-    let needs_signature =
-        context.request.model.contains("gemini-3") && message.tool_calls.iter().all(|call| call.signature.is_none());
+    // A name without a version is that of the latest model.
+    let is_old = ["gemini-1", "gemini-2"].iter().any(|old| context.request.model.contains(old));
+    let needs_signature = !is_old && message.tool_calls.iter().all(|call| call.signature.is_none());
     for (number, call) in message.tool_calls.iter().enumerate() {
         let mut part = json!({ "functionCall": with_id(&call.id, &call.name, "args", &json!(arguments_object(call))) });
         // Of parallel calls only the first one has a signature.

@@ -422,7 +422,10 @@ mod tests {
         ) {
             if let Ok(value) = serde_json::from_str::<Value>(&text) {
                 for api in Api::ALL {
-                    format_of(api).chunk(&value);
+                    let mut kept = Vec::new();
+                    for part in format_of(api).chunk(&value).unwrap_or_default().thinking {
+                        format_of(api).keep_thinking(&mut kept, part);
+                    }
                     format_of(api).failure(&value);
                 }
             }

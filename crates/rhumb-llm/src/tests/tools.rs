@@ -191,7 +191,7 @@ async fn calls_and_results_have_the_form_of_each_api() {
     ]);
     assert_eq!(body["messages"].as_array().unwrap()[1..], *expected.as_array().unwrap());
 
-    let body = body_of(Api::Gemini, conversation()).await;
+    let body = body_of(Api::Gemini, Request { model: "gemini-2.5-pro".into(), ..conversation() }).await;
     let parameters = json!({"type":"object","properties":{"path":{"type":"string"}},"required":["path"]});
     assert_eq!(
         body["tools"],
@@ -640,6 +640,7 @@ async fn secrets_are_masked_in_calls_and_results_but_signatures_are_not_changed(
         request.messages[2].tool_calls[0] =
             ToolCall { signature: Some(key.into()), ..call("a1", "read_file", &arguments) };
         request.messages[3].tool_results[0].content = key.into();
+        request.tools[0].parameters = json!({"properties":{"signature":{"type":"string","description":key}}});
         request.messages[2].thinking = vec![
             json!({"type":"thinking","thinking":"hm","signature":key}),
             json!({"type":"reasoning","encrypted_content":key}),
@@ -724,7 +725,19 @@ async fn thinking_is_asked_for_only_if_the_calls_have_it() {
     };
     // Columns: the change, whether thinking is asked for, whether the block is sent.
     type Change<'a> = &'a dyn Fn(&mut Request);
-    let table: [(Change<'_>, bool, bool); 6] = [
+    let table: [(Change<'_>, bool, bool); 7] = [
+        // Later steps may have none.
+        (
+            &|request| {
+                let mut step = Message::new(Role::Assistant, "");
+                step.tool_calls = vec![call("c3", "grep", "{}")];
+                let mut results = Message::new(Role::User, "");
+                results.tool_results = vec![result("c3", "grep", "x")];
+                request.messages.extend([step, results]);
+            },
+            true,
+            true,
+        ),
         (&|_| {}, true, true),
         (&|request| request.messages[2].thinking.clear(), false, false),
         // The calls belong to an earlier question.
