@@ -643,6 +643,10 @@ impl<'a> OneShot<'a> {
                 if !self.out.json {
                     complain(&format!("$ {line}"));
                 }
+                // The events of a tool call say more.
+                if self.session.is_agent_running() {
+                    return Ok(());
+                }
                 self.out.event(&TurnEvent::CheckBegan { line: line.clone() })
             }
             RunResponse::Output { live, .. } => {
@@ -652,6 +656,7 @@ impl<'a> OneShot<'a> {
                 }
                 Ok(())
             }
+            RunResponse::Ended { .. } if self.session.is_agent_running() => Ok(()),
             RunResponse::Ended { run, end, seconds, .. } => match end {
                 Ok(end) => self.out.check_ended(self.session.line_of_run(*run), *end, *seconds),
                 Err(_) => Ok(()),

@@ -298,6 +298,8 @@ pub(super) fn incomplete(
     };
     let (text, hint) = match completion.finish.incomplete_reason() {
         Some(reason) => (format!("the reply is incomplete{consequence}: {reason}"), hint),
+        // An answer of the agent loop need not have text beside its calls.
+        None if completion.finish == Finish::ToolCalls => return None,
         None if reply.trim().is_empty() => {
             ("the model gave an empty answer".to_owned(), "Send again, or ask in other words.")
         }

@@ -5,6 +5,7 @@ use crate::host::{Host, propose};
 use rhumb_agent::Action;
 use rhumb_edit::{Edit, EditFormat, Flag, FormatChoice, Outcome, ParsedReply, PendingChanges, Status, Strategy, parse};
 use rhumb_session::{AgentView, ToolOutcome};
+use rhumb_text::count;
 use std::fmt::Write as _;
 
 impl Host {
@@ -30,7 +31,7 @@ impl Host {
         let ok = outcomes.iter().all(|outcome| outcome.status == Status::Applied);
         let text = outcomes.iter().map(told).collect::<Vec<_>>().join("\n");
         let lines: usize = outcomes.iter().map(|outcome| outcome.replacement.lines().count()).sum();
-        let summary = if ok { format!("{lines} lines") } else { "refused".to_owned() };
+        let summary = if ok { count(lines, "line") } else { "refused".to_owned() };
         let outcome = ToolOutcome { proposal: Some(proposal), ..ToolOutcome::default() };
         CallResult { summary, outcome, ..CallResult::new(ok, text) }
     }

@@ -75,7 +75,7 @@ impl Session {
                     Ok(action) if action.is_read_only() => batch.push((number, action)),
                     _ if !batch.is_empty() => break,
                     Ok(Action::Plan { items }) => {
-                        let done = format!("{} items", items.len());
+                        let done = rhumb_text::count(items.len(), "item");
                         self.settle(number, true, "The plan is shown to the developer.".into(), done);
                         is_settled = true;
                         break;
