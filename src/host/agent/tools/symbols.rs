@@ -4,7 +4,7 @@
 //! current. Without an index, all files that contain the name are parsed.
 
 use super::scope::Scope;
-use super::{AgentView, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
+use super::{AgentView, MAX_MISSPELT_BYTES, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
 use crate::host::{SearchMode, search_survey, search_with_vector};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
@@ -326,6 +326,9 @@ fn unknown(view: &AgentView<'_>, symbol: &str, name: &SymbolName<'_>, scope: &Sc
     let place = if matches!(scope, Scope::All) { "" } else { " there" };
     let text = format!("No definition of {} was found{place}.", visible_line(symbol));
     let Some(survey) = view.survey else { return text + " " + NOT_INDEXED };
+    if name.name.len() > MAX_MISSPELT_BYTES {
+        return text;
+    }
     let (graph, index) = (&survey.graph, survey.graph.index());
     let names = || {
         let defined = |number: &u32| graph.defining_files(*number).iter().any(|file| scope.contains(index.path(*file)));
