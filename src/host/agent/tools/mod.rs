@@ -52,7 +52,8 @@ pub(crate) struct AgentView<'a> {
     pub(crate) pending: &'a [PendingFile],
     /// The index; `None` if the repository is not indexed yet.
     pub(crate) survey: Option<&'a Survey>,
-    /// The embedding index and the vector of the query, for [`Action::Search`]; `None` to search by words.
+    /// The embedding index and the vector of the query ([`crate::host::question_vector`]), for [`Action::Search`]; `None` to search by
+    /// words.
     pub(crate) meaning: Option<(&'a PassageVectors, &'a [f32])>,
     /// Counts tokens for the model.
     pub(crate) counter: &'a dyn TokenCounter,

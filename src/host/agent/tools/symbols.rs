@@ -25,10 +25,14 @@ const SEARCH_TOKENS: usize = 3_000;
 const MAP_TOKENS: usize = 2_000;
 /// Maximum number of definitions in the outline of a file.
 const MAX_OUTLINE_LINES: usize = 500;
+/// Maximum number of levels by which a definition is indented.
+const MAX_INDENT: usize = 8;
 /// Maximum length of a signature or a line with a reference, in bytes.
 const MAX_LINE_BYTES: usize = 300;
 /// Maximum number of lines of the code of a definition.
 const MAX_CODE_LINES: usize = 150;
+/// Maximum size of this code in bytes.
+const MAX_CODE_BYTES: usize = 20_000;
 /// Maximum number of comment and attribute lines above a definition that are shown with it.
 const MAX_LINES_ABOVE: usize = 20;
 /// Maximum number of listed definitions of one name.
@@ -129,7 +133,7 @@ fn file_outline(path: &str, text: &str) -> ToolText {
         while open.last().is_some_and(|end| *end < definition.line) {
             open.pop();
         }
-        let indent = "  ".repeat(open.len());
+        let indent = "  ".repeat(open.len().min(MAX_INDENT));
         lines.push(format!("{indent}{}  {}", range_of(definition), signature_of(definition)));
         if definition.end_line > definition.line {
             open.push(definition.end_line);
@@ -195,6 +199,9 @@ fn candidates(
     mention: Mention,
     stop: &AtomicBool,
 ) -> Result<Vec<String>, String> {
+    if let Scope::File(path) = scope {
+        return Ok(vec![path.clone()]);
+    }
     let contains = |path: &&str| {
         let text = text_unless(stop, view, path);
         text.is_some_and(|text| text.contains(name))
@@ -312,11 +319,17 @@ fn code_of(found: &Found) -> String {
     let first = line.saturating_sub(above).max(1);
     let last = end.min(line + MAX_CODE_LINES - 1);
     let mut text = format!("{}\n", heading(found));
-    for (number, line) in (first..=last).zip(lines.iter().skip(first - 1)) {
-        push_numbered(&mut text, number, digits(last), &excerpt(body(line), 0, super::MAX_LINE_BYTES));
+    let mut next = first;
+    for line in lines.get(first - 1..last.min(lines.len())).unwrap_or_default() {
+        let line = excerpt(body(line), 0, super::MAX_LINE_BYTES);
+        if text.len() + line.len() > MAX_CODE_BYTES {
+            break;
+        }
+        push_numbered(&mut text, next, digits(last), &line);
+        next += 1;
     }
-    if end > last {
-        text.push_str(&format!("[{}; read_file from line {}]\n", count(end - last, "more line"), last + 1));
+    if next <= end {
+        text.push_str(&format!("[{}; read_file from line {next}]\n", count(end + 1 - next, "more line")));
     }
     text
 }

@@ -49,7 +49,7 @@ impl Fixture {
     fn harbour() -> Self {
         Self::indexed(&[
             (".gitignore", "/build/\n"),
-            ("build/made.rs", "made\n"),
+            ("build/made.rs", "fn made() {}\n"),
             ("src/gate.rs", GATE),
             ("src/lock.rs", LOCK),
             ("py/tide.py", TIDE),
@@ -215,8 +215,8 @@ fn files_outside_the_root_and_in_git_are_refused_by_every_tool() {
 #[test]
 fn ignored_files_are_read_by_name_and_secret_ones_are_not() {
     let mut fixture = Fixture::harbour();
-    assert!(fixture.read("build/made.rs").unwrap().starts_with("1\tmade\n"));
-    assert!(fixture.text(&grep("made", Some("build/made.rs"))).starts_with("build/made.rs:1: made\n"));
+    assert!(fixture.read("build/made.rs").unwrap().starts_with("1\tfn made() {}\n"));
+    assert!(fixture.text(&grep("made", Some("build/made.rs"))).starts_with("build/made.rs:1: fn made() {}\n"));
     assert!(fixture.text(&grep("made", None)).starts_with("No match in"));
     for name in [".env", "py/id_rsa"] {
         fs::write(fixture.root.path().join(name), "made\n").unwrap();
@@ -345,6 +345,8 @@ fn definitions_are_found_in_python_and_rust() {
     let text = fixture.text(&definition("Lock.level"));
     assert!(text.starts_with("There is no Lock.level; these are definitions of level.\npy/tide.py:4-5"), "{text}");
     assert!(fixture.perform(&definition("high_watr")).unwrap_err().contains("Similar names: high_water"));
+    let in_ignored = Action::Definition { symbol: "made".into(), path: Some("build/made.rs".into()) };
+    assert!(fixture.text(&in_ignored).starts_with("build/made.rs:1\n1\tfn made() {}\n"));
     let action = Action::Definition { symbol: "open".into(), path: Some("py".into()) };
     assert!(fixture.perform(&action).unwrap_err().contains("found there"));
 }
@@ -362,6 +364,8 @@ fn code_comes_with_the_best_of_several_definitions_and_a_long_one_is_cut() {
     assert!(text.starts_with("b/x.py:1-2\n1\tdef one():\n"), "{text}");
     assert!(text.ends_with("\n1 other definition:\na/tests/test_x.py:1-2  def one()\n"), "{text}");
     let text = fixture.text(&definition("long"));
+    let wide = format!("function wide() {{\n{}}}\n", format!("  f('{}');\n", "x".repeat(300)).repeat(140));
+    assert!(Fixture::bare(&[("w.js", &wide)]).text(&definition("wide")).len() < 21_000);
     assert!(text.lines().count() == 152 && text.ends_with("[51 more lines; read_file from line 151]\n"), "{text}");
 }
 
