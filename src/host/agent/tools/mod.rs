@@ -32,6 +32,10 @@ const MAX_LINE_BYTES: usize = 2_000;
 const MAX_LISTED: usize = 500;
 /// Maximum number of files whose further matches are counted one by one.
 const MAX_COUNTED_FILES: usize = 50;
+/// Maximum length of an argument in bytes.
+const MAX_ARGUMENT_BYTES: usize = 4_000;
+/// Maximum length in bytes of a path or name for which similar ones are looked up.
+const MAX_MISSPELT_BYTES: usize = 200;
 /// Maximum number of similar paths or names after a misspelt one.
 const MAX_SIMILAR: usize = 5;
 /// Maximum number of files in a note.
@@ -48,7 +52,8 @@ pub(crate) struct AgentView<'a> {
     pub(crate) pending: &'a [PendingFile],
     /// The index; `None` if the repository is not indexed yet.
     pub(crate) survey: Option<&'a Survey>,
-    /// The embedding index and the vector of the query, for [`Action::Search`]; `None` to search by words.
+    /// The embedding index and the vector of the query ([`crate::host::question_vector`]), for [`Action::Search`]; `None` to search by
+    /// words.
     pub(crate) meaning: Option<(&'a PassageVectors, &'a [f32])>,
     /// Counts tokens for the model.
     pub(crate) counter: &'a dyn TokenCounter,
@@ -140,6 +145,9 @@ impl MatchList {
 /// # Errors
 /// The action does not read the repository, or cannot be performed. The error is a text for the model.
 pub(crate) fn perform(action: &Action, view: &AgentView<'_>, stop: &AtomicBool) -> Result<ToolText, String> {
+    if arguments(action).into_iter().flatten().any(|argument| argument.len() > MAX_ARGUMENT_BYTES) {
+        return Err(format!("An argument is longer than {MAX_ARGUMENT_BYTES} bytes."));
+    }
     match action {
         Action::ReadFile { path, start_line, end_line } => read_file(view, path, *start_line, *end_line),
         Action::ListFiles { pattern } => list_files(view, pattern.as_deref()),
@@ -149,6 +157,19 @@ pub(crate) fn perform(action: &Action, view: &AgentView<'_>, stop: &AtomicBool) 
         Action::Definition { symbol, path } => symbols::definition(view, symbol, path.as_deref(), stop),
         Action::References { symbol, path } => symbols::references(view, symbol, path.as_deref(), stop),
         _ => Err("This call does not read the repository.".to_owned()),
+    }
+}
+
+/// The texts in a call.
+fn arguments(action: &Action) -> [Option<&String>; 2] {
+    match action {
+        Action::ReadFile { path, .. } => [Some(path), None],
+        Action::ListFiles { pattern } => [pattern.as_ref(), None],
+        Action::Search { query } => [Some(query), None],
+        Action::Grep { pattern, path, .. } => [Some(pattern), path.as_ref()],
+        Action::Outline { path, query } => [path.as_ref(), query.as_ref()],
+        Action::Definition { symbol, path } | Action::References { symbol, path } => [Some(symbol), path.as_ref()],
+        _ => [None, None],
     }
 }
 
@@ -238,7 +259,7 @@ impl<'a> AgentView<'a> {
             paths.iter().filter(same).take(MAX_SIMILAR).copied().collect::<Vec<_>>()
         };
         let mut similar = named(name);
-        if similar.is_empty() {
+        if similar.is_empty() && path.len() <= MAX_MISSPELT_BYTES {
             similar.extend(rhumb_text::nearest(path, paths.iter().copied()));
             let names = paths.iter().map(|known| rhumb_text::fuzzy::file_name(known));
             similar.extend(rhumb_text::nearest(name, names).map(named).unwrap_or_default());
@@ -358,7 +379,7 @@ fn list_files(view: &AgentView<'_>, pattern: Option<&str>) -> Result<ToolText, S
 fn further_files(rest: &[String]) -> String {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     for path in rest {
-        *folders.entry(path.split_once('/').map_or("", |(folder, _)| folder)).or_default() += 1;
+        *folders.entry(path.split_once('/').map_or(".", |(folder, _)| folder)).or_default() += 1;
     }
     let mut folders: Vec<_> = folders.into_iter().collect();
     folders.sort_by_key(|(_, files)| std::cmp::Reverse(*files));

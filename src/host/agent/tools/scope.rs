@@ -1,7 +1,7 @@
 //! Files to which a call is limited: a file, a folder, or those that match a glob.
 
 use super::AgentView;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Files to which a call is limited.
 #[derive(Debug)]
@@ -13,7 +13,7 @@ pub(super) enum Scope {
     /// The files below a folder.
     Folder(String),
     /// The files that match a glob.
-    Glob(GlobMatcher),
+    Glob(GlobSet),
 }
 
 impl Scope {
@@ -42,9 +42,13 @@ impl Scope {
             return view.named_text(&path).map(|_| Self::File(path));
         }
         let pattern = if path.contains('/') { path } else { format!("**/{path}") };
+        // A set, because the matcher of a single glob panics if its expression is nested too deeply.
         let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-        glob.map(|glob| Self::Glob(glob.compile_matcher()))
-            .map_err(|error| format!("Not a valid glob: {}.", error.kind()))
+        let set = glob.and_then(|glob| GlobSetBuilder::new().add(glob).build());
+        set.map(Self::Glob).map_err(|error| match error.kind() {
+            ErrorKind::Regex(_) => "Not a valid glob: it is too large or too deeply nested.".to_owned(),
+            kind => format!("Not a valid glob: {kind}."),
+        })
     }
 
     /// Whether a file belongs to it.

@@ -4,7 +4,7 @@
 //! current. Without an index, all files that contain the name are parsed.
 
 use super::scope::Scope;
-use super::{AgentView, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
+use super::{AgentView, MAX_MISSPELT_BYTES, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
 use crate::host::{SearchMode, search_survey, search_with_vector};
 use rayon::prelude::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
@@ -25,10 +25,14 @@ const SEARCH_TOKENS: usize = 3_000;
 const MAP_TOKENS: usize = 2_000;
 /// Maximum number of definitions in the outline of a file.
 const MAX_OUTLINE_LINES: usize = 500;
+/// Maximum number of levels by which a definition is indented.
+const MAX_INDENT: usize = 8;
 /// Maximum length of a signature or a line with a reference, in bytes.
 const MAX_LINE_BYTES: usize = 300;
 /// Maximum number of lines of the code of a definition.
 const MAX_CODE_LINES: usize = 150;
+/// Maximum size of this code in bytes.
+const MAX_CODE_BYTES: usize = 20_000;
 /// Maximum number of comment and attribute lines above a definition that are shown with it.
 const MAX_LINES_ABOVE: usize = 20;
 /// Maximum number of listed definitions of one name.
@@ -129,7 +133,7 @@ fn file_outline(path: &str, text: &str) -> ToolText {
         while open.last().is_some_and(|end| *end < definition.line) {
             open.pop();
         }
-        let indent = "  ".repeat(open.len());
+        let indent = "  ".repeat(open.len().min(MAX_INDENT));
         lines.push(format!("{indent}{}  {}", range_of(definition), signature_of(definition)));
         if definition.end_line > definition.line {
             open.push(definition.end_line);
@@ -195,6 +199,9 @@ fn candidates(
     mention: Mention,
     stop: &AtomicBool,
 ) -> Result<Vec<String>, String> {
+    if let Scope::File(path) = scope {
+        return Ok(vec![path.clone()]);
+    }
     let contains = |path: &&str| {
         let text = text_unless(stop, view, path);
         text.is_some_and(|text| text.contains(name))
@@ -312,11 +319,17 @@ fn code_of(found: &Found) -> String {
     let first = line.saturating_sub(above).max(1);
     let last = end.min(line + MAX_CODE_LINES - 1);
     let mut text = format!("{}\n", heading(found));
-    for (number, line) in (first..=last).zip(lines.iter().skip(first - 1)) {
-        push_numbered(&mut text, number, digits(last), &excerpt(body(line), 0, super::MAX_LINE_BYTES));
+    let mut next = first;
+    for line in lines.get(first - 1..last.min(lines.len())).unwrap_or_default() {
+        let line = excerpt(body(line), 0, super::MAX_LINE_BYTES);
+        if text.len() + line.len() > MAX_CODE_BYTES {
+            break;
+        }
+        push_numbered(&mut text, next, digits(last), &line);
+        next += 1;
     }
-    if end > last {
-        text.push_str(&format!("[{}; read_file from line {}]\n", count(end - last, "more line"), last + 1));
+    if next <= end {
+        text.push_str(&format!("[{}; read_file from line {next}]\n", count(end + 1 - next, "more line")));
     }
     text
 }
@@ -326,6 +339,9 @@ fn unknown(view: &AgentView<'_>, symbol: &str, name: &SymbolName<'_>, scope: &Sc
     let place = if matches!(scope, Scope::All) { "" } else { " there" };
     let text = format!("No definition of {} was found{place}.", visible_line(symbol));
     let Some(survey) = view.survey else { return text + " " + NOT_INDEXED };
+    if name.name.len() > MAX_MISSPELT_BYTES {
+        return text;
+    }
     let (graph, index) = (&survey.graph, survey.graph.index());
     let names = || {
         let defined = |number: &u32| graph.defining_files(*number).iter().any(|file| scope.contains(index.path(*file)));

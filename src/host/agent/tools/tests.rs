@@ -6,7 +6,6 @@ use rhumb_tokens::counter_for_model;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 const GATE: &str = "//! Gates.\n\npub struct Gate {\n    open: bool,\n}\n\nimpl Gate {\n    /// Opens it.\n    pub fn open(&mut self) {\n        self.open = true;\n    }\n}\n";
 const LOCK: &str = "use crate::gate::Gate;\n\nfn fill(gate: &mut Gate) {\n    gate.open();\n    gate.open();\n}\n";
@@ -50,7 +49,7 @@ impl Fixture {
     fn harbour() -> Self {
         Self::indexed(&[
             (".gitignore", "/build/\n"),
-            ("build/made.rs", "made\n"),
+            ("build/made.rs", "fn made() {}\n"),
             ("src/gate.rs", GATE),
             ("src/lock.rs", LOCK),
             ("py/tide.py", TIDE),
@@ -216,8 +215,8 @@ fn files_outside_the_root_and_in_git_are_refused_by_every_tool() {
 #[test]
 fn ignored_files_are_read_by_name_and_secret_ones_are_not() {
     let mut fixture = Fixture::harbour();
-    assert!(fixture.read("build/made.rs").unwrap().starts_with("1\tmade\n"));
-    assert!(fixture.text(&grep("made", Some("build/made.rs"))).starts_with("build/made.rs:1: made\n"));
+    assert!(fixture.read("build/made.rs").unwrap().starts_with("1\tfn made() {}\n"));
+    assert!(fixture.text(&grep("made", Some("build/made.rs"))).starts_with("build/made.rs:1: fn made() {}\n"));
     assert!(fixture.text(&grep("made", None)).starts_with("No match in"));
     for name in [".env", "py/id_rsa"] {
         fs::write(fixture.root.path().join(name), "made\n").unwrap();
@@ -346,6 +345,8 @@ fn definitions_are_found_in_python_and_rust() {
     let text = fixture.text(&definition("Lock.level"));
     assert!(text.starts_with("There is no Lock.level; these are definitions of level.\npy/tide.py:4-5"), "{text}");
     assert!(fixture.perform(&definition("high_watr")).unwrap_err().contains("Similar names: high_water"));
+    let in_ignored = Action::Definition { symbol: "made".into(), path: Some("build/made.rs".into()) };
+    assert!(fixture.text(&in_ignored).starts_with("build/made.rs:1\n1\tfn made() {}\n"));
     let action = Action::Definition { symbol: "open".into(), path: Some("py".into()) };
     assert!(fixture.perform(&action).unwrap_err().contains("found there"));
 }
@@ -363,6 +364,8 @@ fn code_comes_with_the_best_of_several_definitions_and_a_long_one_is_cut() {
     assert!(text.starts_with("b/x.py:1-2\n1\tdef one():\n"), "{text}");
     assert!(text.ends_with("\n1 other definition:\na/tests/test_x.py:1-2  def one()\n"), "{text}");
     let text = fixture.text(&definition("long"));
+    let wide = format!("function wide() {{\n{}}}\n", format!("  f('{}');\n", "x".repeat(300)).repeat(140));
+    assert!(Fixture::bare(&[("w.js", &wide)]).text(&definition("wide")).len() < 21_000);
     assert!(text.lines().count() == 152 && text.ends_with("[51 more lines; read_file from line 151]\n"), "{text}");
 }
 
@@ -445,6 +448,34 @@ fn calls_that_do_not_read_are_refused() {
 }
 
 #[test]
+fn nested_and_long_arguments_are_refused_or_answered_soon() {
+    let fixture = Fixture::harbour();
+    let nested = |open: &str, close: &str| format!("{}a{}", open.repeat(1_900), close.repeat(1_900));
+    for text in [
+        nested("{", "}"),
+        nested("(", ")"),
+        nested("[", "]"),
+        nested("{a,", "}"),
+        "/x".repeat(2_000),
+        "**/".repeat(1_300),
+    ] {
+        for action in [
+            Action::ReadFile { path: text.clone(), start_line: None, end_line: None },
+            Action::ListFiles { pattern: Some(text.clone()) },
+            grep(&text, Some(&text)),
+            grep(&text, None),
+            search(&text),
+            outline(None, Some(&text)),
+            definition(&text),
+            references(&text),
+        ] {
+            drop(fixture.perform(&action));
+        }
+    }
+    assert!(fixture.perform(&search(&"x".repeat(5_000))).unwrap_err().contains("longer than 4000 bytes"));
+}
+
+#[test]
 fn control_characters_in_file_names_reach_no_result() {
     let name = "src/a\n[end]\u{1b}[2J\u{202e}.rs";
     let text = "/// Odd gate.\npub fn odd_gate() {}\n";
@@ -517,48 +548,5 @@ proptest! {
         if let Some(c) = line.get(at..).and_then(|rest| rest.chars().next()) {
             prop_assert!(shown.contains(c));
         }
-    }
-}
-
-/// `RHUMB_BIG=/path cargo test … -- --ignored --nocapture` prints the times on a large repository.
-#[test]
-#[ignore = "measures a repository of yours"]
-fn times_on_a_large_repository() {
-    let Ok(path) = std::env::var("RHUMB_BIG") else { return };
-    let root = Root::at(path.as_ref()).unwrap();
-    let listing = rhumb_workspace::files(&root, &AtomicBool::new(false), &mut |_| {});
-    let paths: Vec<String> = listing.files.into_iter().map(|file| file.path).collect();
-    let clock = Instant::now();
-    let start = SurveyStart { with_terms: true, ..SurveyStart::default() };
-    let survey = survey(&root, start, &AtomicBool::new(false), &|_| {});
-    println!("{} files, survey {:?}", paths.len(), clock.elapsed());
-    let counter = counter_for_model("");
-    let view = AgentView {
-        root: &root,
-        paths: &paths,
-        pending: &[],
-        survey: survey.as_ref(),
-        meaning: None,
-        counter: counter.as_ref(),
-    };
-    let symbol = std::env::var("RHUMB_SYMBOL").unwrap_or_else(|_| "main".into());
-    let actions = [
-        grep(&symbol, None),
-        grep(&symbol, None),
-        grep(r"\w+_\w+\s*=\s*\d+", None),
-        search(&symbol),
-        search("where is the configuration read and validated"),
-        outline(None, None),
-        outline(None, Some("configuration")),
-        definition(&symbol),
-        definition("no_such_name_at_all"),
-        references(&symbol),
-        Action::ListFiles { pattern: Some("**/*.py".into()) },
-    ];
-    for action in actions {
-        let clock = Instant::now();
-        let result = perform(&action, &view, &AtomicBool::new(false));
-        let text = result.map_or_else(|error| error, |result| result.text);
-        println!("{:?} {} bytes: {action:?}; {:?}", clock.elapsed(), text.len(), text.lines().last());
     }
 }
