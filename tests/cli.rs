@@ -2,6 +2,14 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)] // the checks for tests do not know helper functions
 
+#[path = "cli/agent.rs"]
+mod agent;
+#[path = "cli/agent_context.rs"]
+mod agent_context;
+#[path = "cli/agent_exercises.rs"]
+mod agent_exercises;
+#[path = "cli/agent_hostile.rs"]
+mod agent_hostile;
 #[path = "cli/apply.rs"]
 mod apply;
 #[path = "cli/certificates.rs"]

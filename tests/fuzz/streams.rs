@@ -76,6 +76,15 @@ const STREAMS: [(Api, &[&str]); 5] = [
     ),
 ];
 
+/// A whole answer with two tool calls in each format.
+const CALLS: [(Api, &str); 5] = [
+    (Api::Chat, include_str!("../../crates/rhumb-llm/src/tests/streams/chat-tools.sse")),
+    (Api::Responses, include_str!("../../crates/rhumb-llm/src/tests/streams/responses-tools.sse")),
+    (Api::Anthropic, include_str!("../../crates/rhumb-llm/src/tests/streams/anthropic-tools.sse")),
+    (Api::Gemini, include_str!("../../crates/rhumb-llm/src/tests/streams/gemini-tools.sse")),
+    (Api::Ollama, include_str!("../../crates/rhumb-llm/src/tests/streams/ollama-tools.ndjson")),
+];
+
 /// Replacements for a value, or insertions between two pieces.
 const ODD: [&str; 22] = [
     "null",
@@ -247,9 +256,9 @@ fn answer(mut socket: TcpStream, wanted: &Receiver<Vec<Vec<u8>>>) {
     let _ = socket.write_all(&out);
 }
 
-/// The text and the thinking, each joined, and the last counts.
-fn told(events: &[StreamEvent]) -> (String, String, Option<StreamEvent>) {
-    let (mut text, mut thinking, mut usage) = (String::new(), String::new(), None);
+/// The text and the thinking, each joined, the last counts, and the name and the arguments of each call.
+fn told(events: &[StreamEvent]) -> (String, String, Option<StreamEvent>, Vec<(String, String)>) {
+    let (mut text, mut thinking, mut usage, mut calls) = (String::new(), String::new(), None, Vec::new());
     for event in events {
         match event {
             StreamEvent::Text(more) => text.push_str(more),
@@ -259,10 +268,15 @@ fn told(events: &[StreamEvent]) -> (String, String, Option<StreamEvent>) {
                 counts.tokens();
                 usage = Some(event.clone());
             }
+            StreamEvent::ToolCall { index, name, arguments } => {
+                calls.resize(calls.len().max(index + 1), (String::new(), String::new()));
+                calls[*index].0.clone_from(name);
+                calls[*index].1.push_str(arguments);
+            }
             StreamEvent::Retrying { .. } => {}
         }
     }
-    (text, thinking, usage)
+    (text, thinking, usage, calls)
 }
 
 proptest! {
@@ -283,11 +297,41 @@ proptest! {
         prop_assert_eq!(told(&in_pieces), told(&events), "{}", shown());
         prop_assert_eq!(&end_in_pieces, &end, "{}", shown());
         if harms.is_empty() {
-            let (text, thinking, _) = told(&events);
+            let (text, thinking, ..) = told(&events);
             let is_whole = text.starts_with("Héllo") && thinking == "hm" && end.is_ok();
             prop_assert!(is_whole, "{}: {text:?} {thinking:?} {end:?}", shown());
         }
         fit_to_be_shown(&end).map_err(|why| TestCaseError::fail(format!("{why}\n{}", shown())))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn calls_are_the_same_however_the_answer_is_cut(
+        which in any::<Index>(),
+        harms in prop::collection::vec(harm(), 0..4),
+        cuts in prop::collection::vec(any::<Index>(), 0..8),
+    ) {
+        let (api, stream) = CALLS[which.index(CALLS.len())];
+        let end = if api == Api::Ollama { "\n" } else { "\n\n" };
+        let pieces: Vec<&str> = stream.split_terminator(end).collect();
+        let bytes = harmed(api, &pieces, &harms);
+        let server = SERVER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (end, events) = server.ask(api, vec![bytes.clone()]);
+        let (end_in_pieces, in_pieces) = server.ask(api, cut(&bytes, &cuts).into_iter().map(<[u8]>::to_vec).collect());
+        let shown = || format!("{} said {:?}", api.name(), String::from_utf8_lossy(&bytes));
+        prop_assert_eq!(told(&in_pieces), told(&events), "{}", shown());
+        prop_assert_eq!(&end_in_pieces, &end, "{}", shown());
+        let calls = end.as_ref().map(|end| end.tool_calls.as_slice()).unwrap_or_default();
+        prop_assert!(calls.iter().all(|call| !call.id.is_empty() && !call.name.is_empty()), "{}", shown());
+        if harms.is_empty() {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            prop_assert_eq!(names, ["read_file", "grep"], "{}", shown());
+        }
+        fit_to_be_shown(&end)
+            .map_err(|why| TestCaseError::fail(format!("{why}\n{}", shown())))?;
     }
 }
 

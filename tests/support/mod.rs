@@ -13,6 +13,7 @@ pub mod pty;
 pub mod repo;
 pub mod server;
 pub mod tiny_model;
+pub mod wire;
 
 use std::time::Duration;
 

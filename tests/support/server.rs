@@ -1,4 +1,5 @@
-//! A scripted model server on the loopback interface, with the API for chat completions.
+//! A scripted model server on the loopback interface. All steps work with the API for chat completions; answers with tool calls,
+//! and failures, with all five APIs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -9,14 +10,15 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode};
-use axum::routing::{get, post};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::routing::get;
 use futures::stream::{self, Stream};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, oneshot};
 
 use super::WAIT_TIMEOUT;
+use super::wire::{Answer, Api};
 
 /// The one model that the server offers.
 pub const MODEL: &str = "test-model";
@@ -34,6 +36,12 @@ pub enum Step {
     Paused { before: Vec<String>, after: Vec<String> },
     /// Streams the chunks and ends with another finish reason than `stop`, such as `length`.
     Cut { chunks: Vec<String>, reason: String },
+    /// Answers in the format of the request.
+    Answer(Answer),
+    /// Waits for [`ModelServer::go_on`], and then answers in the format of the request.
+    HeldAnswer(Answer),
+    /// Begins to stream the answer, and never ends it.
+    Endless(Answer),
     /// Never answers.
     Hang,
     /// Answers with a web page, like a proxy or a wrong address.
@@ -126,6 +134,14 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
+    /// The base URL for one of the formats.
+    pub fn url(&self, api: Api) -> String {
+        match api {
+            Api::Chat | Api::Responses => self.base_url(),
+            _ => format!("http://{}", self.address),
+        }
+    }
+
     /// The server's socket address.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -186,11 +202,11 @@ impl Script {
     }
 
     /// Records a request and takes the step that answers it.
-    fn next(&self, request: Request) -> Option<Step> {
+    fn next(&self, request: Request) -> (usize, Option<Step>) {
         let mut played = self.lock();
         played.requests.push(request);
         self.changed.notify_all();
-        played.steps.pop_front()
+        (played.requests.len(), played.steps.pop_front())
     }
 }
 
@@ -214,8 +230,12 @@ fn serve(listener: std::net::TcpListener, script: Arc<Script>, stopped: oneshot:
     runtime.block_on(async move {
         listener.set_nonblocking(true).expect("a listener for the runtime");
         let listener = tokio::net::TcpListener::from_std(listener).expect("a listener for the runtime");
-        let routes =
-            Router::new().route("/v1/chat/completions", post(chat)).route("/v1/models", get(models)).with_state(script);
+        let routes = Router::new()
+            .route("/v1/models", get(models))
+            .fallback(answer)
+            // A request of a long loop is large.
+            .layer(DefaultBodyLimit::max(64 * 1024 * 1024))
+            .with_state(script);
         tokio::select! {
             served = async { axum::serve(listener, routes).await } => served.expect("serve"),
             _ = stopped => {}
@@ -227,10 +247,12 @@ async fn models() -> axum::Json<Value> {
     axum::Json(json!({"object": "list", "data": [{"id": MODEL, "object": "model", "owned_by": "tests"}]}))
 }
 
-async fn chat(State(script): State<Arc<Script>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn answer(State(script): State<Arc<Script>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    let Some(api) = Api::of_path(uri.path()) else { return plain(404, String::new(), &[]) };
     let headers = headers.iter().map(|(name, value)| (name.to_string(), lossy(value.as_bytes()))).collect();
     let request = Request { headers, body: serde_json::from_slice(&body).unwrap_or(Value::Null) };
-    let step = script.next(request).unwrap_or_else(|| Step::error(500, "the test's script is at its end"));
+    let (number, step) = script.next(request);
+    let step = step.unwrap_or_else(|| Step::error(500, "the test's script is at its end"));
     let mut watch = Watch { script, complete: false };
     match step {
         Step::Reply { chunks, gap_ms } => {
@@ -244,6 +266,23 @@ async fn chat(State(script): State<Arc<Script>>, headers: HeaderMap, body: Bytes
             // The first frame is the role.
             all.insert(1 + before.len(), Frame::Wait);
             streamed(events(all, Duration::ZERO, false, watch))
+        }
+        Step::Answer(answer) => {
+            let frames = api.frames(&answer, number).into_iter().map(Frame::Send).collect();
+            typed(api, events(frames, Duration::ZERO, false, watch))
+        }
+        Step::HeldAnswer(answer) => {
+            let mut frames: VecDeque<Frame> = api.frames(&answer, number).into_iter().map(Frame::Send).collect();
+            frames.push_front(Frame::Wait);
+            typed(api, events(frames, Duration::ZERO, false, watch))
+        }
+        Step::Endless(answer) => {
+            let mut frames: VecDeque<Frame> = api.frames(&answer, number).into_iter().map(Frame::Send).collect();
+            // Its end is the reason and the mark.
+            let begun = frames.len().saturating_sub(3);
+            frames.truncate(begun);
+            frames.extend([Frame::Wait, Frame::Send(String::new())]);
+            typed(api, events(frames, Duration::ZERO, false, watch))
         }
         Step::Hang => {
             // Dropped, and counted, if the client disconnects.
@@ -275,7 +314,11 @@ fn plain(code: u16, body: String, headers: &[(String, String)]) -> Response<Body
 }
 
 fn streamed(events: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Response<Body> {
-    let response = Response::builder().header("content-type", "text/event-stream").header("cache-control", "no-cache");
+    typed(Api::Chat, events)
+}
+
+fn typed(api: Api, events: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Response<Body> {
+    let response = Response::builder().header("content-type", api.content_type()).header("cache-control", "no-cache");
     response.body(Body::from_stream(events)).expect("a response")
 }
 
