@@ -563,8 +563,21 @@ impl Session {
         let number = turn.number;
         self.fit_results();
         self.open_answer();
-        let spec = RequestSpec { draft: String::new(), ..self.request_spec(number) };
-        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
+        let spec = self.agent_spec(self.request_spec(number));
+        let mut effects = vec![Effect::Ask(Box::new(spec))];
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// The next request of the running loop. The message of the user is part of it already, except in the first request.
+    pub(crate) fn agent_spec(&self, spec: RequestSpec) -> RequestSpec {
+        let message = self.agent_first_message().filter(|_| self.is_first_request());
+        let spec = RequestSpec { draft: message.unwrap_or_default().to_owned(), ..spec };
+        let spec = match self.turns.current() {
+            Some(turn) => self.with_codebase(spec, turn),
+            None => spec,
+        };
+        self.apply_mode(spec, Mode::Agent)
     }
 
     /// Handles a failed request of the loop. Returns the effects that send it again, or `None` if the loop has ended.
@@ -574,12 +587,14 @@ impl Session {
             self.agent.rules.text_protocol = true;
             let text = "The model or its server has no tool calls, so the calls are written as text.";
             self.report(Level::Info, text, "");
+            let number = turn.number;
             self.turns.resume(turn, TurnStatus::Waiting);
             if let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) {
                 self.transcript.remove(at);
             }
             self.open_answer();
-            return Ok(self.repeat_request());
+            let spec = self.agent_spec(self.request_spec(number));
+            return Ok(vec![Effect::Ask(Box::new(spec))]);
         }
         self.hold_queue();
         if self.last_step() == 0 || self.agent.current.as_ref().is_none_or(|run| run.steps == 0) {
@@ -593,19 +608,10 @@ impl Session {
         Ok(self.measure())
     }
 
-    /// Sends the current request of the loop again.
-    fn repeat_request(&mut self) -> Vec<Effect> {
-        let Some(number) = self.turns.current().map(|turn| turn.number) else { return Vec::new() };
-        let is_first = self.agent.current.as_ref().is_some_and(|run| run.steps == 0) && self.is_first_request();
-        let draft = if is_first { self.agent_first_message().unwrap_or_default().to_owned() } else { String::new() };
-        let spec = RequestSpec { draft, ..self.request_spec(number) };
-        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
-    }
-
     /// Whether the current message has no step yet.
     fn is_first_request(&self) -> bool {
-        let after_user = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
-        !after_user.into_iter().any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
+        let mut after_user = self.transcript.iter().rev().take_while(|entry| !entry.is_message());
+        !after_user.any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
     }
 
     /// Goes on with a loop that was paused, stopped or interrupted. `None` if the last turn was none, or is complete.
