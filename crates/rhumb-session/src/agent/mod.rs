@@ -18,6 +18,7 @@ use rhumb_edit::review::Review;
 use rhumb_edit::{PendingFile, Proposal};
 use rhumb_llm::{Completion, LlmError, ToolCall};
 use rhumb_text::count;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -371,7 +372,7 @@ impl Session {
         if self.agent.current.is_none() {
             return;
         }
-        self.stop_calls();
+        self.stop_calls("the developer stopped the loop");
         self.end_loop(AgentEnd::Paused, "The agent loop was stopped.", "/continue goes on, or say what to do instead.");
     }
 
@@ -629,6 +630,7 @@ impl Session {
             return None;
         }
         let request = self.request_at(self.transcript.len().saturating_sub(1));
+        let steps = self.steps_of_message();
         let number = self.turns.next_number();
         let turn = Turn::follow_up(number, request.clone(), request).with_mode(Mode::Agent);
         let ends_with_answer = matches!(
@@ -639,6 +641,10 @@ impl Session {
             self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
         }
         self.open_loop(&turn);
+        if let Some(run) = &mut self.agent.current {
+            // The cap on steps is for all steps that answer a message.
+            run.steps = steps;
+        }
         self.turns.resume(turn, TurnStatus::Waiting);
         let mut effects = self.start_timer(number);
         // Its caps apply to each run of the loop.
@@ -688,7 +694,7 @@ impl Session {
                 self.ask_for_approval(number, command, &reason)
             }
             AgentResponse::TimeUp { turn } if is_current(turn) => {
-                self.stop_calls();
+                self.stop_calls("the time of the loop is over");
                 let _ = self.close_answer(Some("out of time".into()));
                 self.guard_stopped(Stop::Time(self.agent.rules.caps.time.unwrap_or_default()))
             }
@@ -744,6 +750,16 @@ impl Session {
         self.agent.snapshots.push((number, review));
         let surplus = self.agent.snapshots.len().saturating_sub(MAX_SNAPSHOTS);
         self.agent.snapshots.drain(..surplus);
+    }
+
+    /// The number of steps since the last message of the user.
+    fn steps_of_message(&self) -> usize {
+        let since = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        let steps = since.filter_map(|entry| match entry {
+            Entry::Tool(tool) => Some(tool.step),
+            _ => None,
+        });
+        steps.collect::<BTreeSet<_>>().len()
     }
 
     pub(crate) fn last_step(&self) -> usize {

@@ -214,14 +214,13 @@ impl Session {
     }
 
     /// Marks calls that have not ended as stopped.
-    pub(crate) fn stop_calls(&mut self) {
+    pub(crate) fn stop_calls(&mut self, why: &str) {
         let is_open = |entry: &Entry| matches!(entry, Entry::Tool(tool) if !tool.is_over());
         while let Some(Entry::Tool(tool)) = self.transcript.rfind_mut(is_open) {
             let was_running = tool.state == ToolState::Running;
             tool.state = ToolState::Stopped;
-            let text =
-                if was_running { "stopped by the developer before it ended" } else { "not run: the loop was stopped" };
-            tool.result = text.to_owned();
+            let text = if was_running { "stopped before it ended" } else { "not run" };
+            tool.result = format!("{text}: {why}");
             text.clone_into(&mut tool.outcome);
         }
         self.processes.end_job(|purpose| matches!(purpose, Purpose::Agent(_)));
