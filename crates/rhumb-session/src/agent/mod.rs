@@ -13,11 +13,12 @@ use crate::context::Mode;
 use crate::proposal::edit_retries::EditRetries;
 use crate::transcript;
 use crate::{AskError, Effect, Entry, Level, RequestSpec, Session, ToolState, ToolUse, Turn, TurnStatus};
-use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, protocol};
+use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, definitions, protocol};
 use rhumb_edit::review::Review;
 use rhumb_edit::{PendingFile, Proposal};
-use rhumb_llm::{Completion, LlmError, ToolCall};
+use rhumb_llm::{Completion, LlmError, Message, ToolCall};
 use rhumb_text::count;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,7 +192,12 @@ pub(crate) struct Agent {
     /// The reviews before steps that changed them: the number of the step in the transcript (see [`ToolUse::number`] of its
     /// first call), and the review.
     snapshots: Vec<(usize, Review)>,
+    /// The messages of the agent turns, for a revision of the transcript.
+    exchange: RefCell<ExchangeCache>,
 }
+
+/// The messages, with the revision of the transcript and whether the first message is known as it was sent.
+type ExchangeCache = (Option<(u64, bool)>, Arc<Vec<Message>>);
 
 /// A running loop.
 #[derive(Debug, Default)]
@@ -314,7 +320,17 @@ impl Session {
         let shared = std::mem::take(&mut spec.exchange);
         Arc::make_mut(&mut spec.history).extend_from_slice(&shared);
         spec.split_exchange(transcript::history(entries).count());
-        spec.exchange = Arc::new(messages::messages(entries, self.agent_first_message()));
+        spec.exchange = self.exchange(entries);
+    }
+
+    /// The messages of the agent turns. A long loop has megabytes, and they are needed after each key.
+    fn exchange(&self, entries: &[Entry]) -> Arc<Vec<Message>> {
+        let key = (self.transcript.revision(), self.agent_first_message().is_some());
+        let mut cache = self.agent.exchange.borrow_mut();
+        if cache.0 != Some(key) {
+            *cache = (Some(key), Arc::new(messages::messages(entries, self.agent_first_message())));
+        }
+        Arc::clone(&cache.1)
     }
 
     /// Whether the turn is one of agent mode that has done something.
@@ -423,12 +439,15 @@ impl Session {
     fn close_step(&mut self, completion: &Completion, cut: Option<String>) -> Vec<ToolCall> {
         let first = self.last_tool_number() + 1;
         let text_protocol = self.agent.rules.text_protocol;
+        let known: Vec<String> = definitions(&self.tool_set()).into_iter().map(|tool| tool.name).collect();
         let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) else { return Vec::new() };
         let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
         let mut calls = completion.tool_calls.clone();
-        if text_protocol && calls.is_empty() && cut.is_none() {
+        // A server that does not parse the calls of its model passes them on as text.
+        if calls.is_empty() && cut.is_none() {
             let (text, found) = protocol::calls(&answer.text, first);
-            if !found.is_empty() {
+            let is_meant = text_protocol || found.iter().all(|call| known.contains(&call.name));
+            if !found.is_empty() && is_meant {
                 answer.text = text;
                 calls = found;
             }
