@@ -125,6 +125,8 @@ pub enum RankCommand {
     Features(RankFeaturesArgs),
     /// Fit the weights to the features, and measure them on repositories that they were not fitted on
     Fit(RankFitArgs),
+    /// Count the tool calls that the passages in the first request of the agent loop save
+    Calls(RankCallsArgs),
 }
 
 /// `rhumb-bench rank features`
@@ -139,6 +141,23 @@ pub struct RankFeaturesArgs {
     /// The folder for the features. Repositories that it has are skipped
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Use the first of each N cases of a repository
+    #[arg(long, default_value = "1", value_name = "N")]
+    pub stride: NonZeroUsize,
+}
+
+/// `rhumb-bench rank calls`
+#[derive(Debug, Clone, ClapArgs)]
+pub struct RankCallsArgs {
+    /// A folder with one git directory for each repository of the cases: owner+name/repo
+    #[arg(long, value_name = "DIR")]
+    pub mirrors: PathBuf,
+    /// The cases, as for `rank features`; may be given more than once
+    #[arg(long, value_name = "FILE", required = true)]
+    pub cases: Vec<PathBuf>,
+    /// Budget of the passages in tokens
+    #[arg(long, default_value = "16384", value_name = "N")]
+    pub tokens: usize,
     /// Use the first of each N cases of a repository
     #[arg(long, default_value = "1", value_name = "N")]
     pub stride: NonZeroUsize,

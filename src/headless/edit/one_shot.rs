@@ -97,6 +97,9 @@ struct OneShotOutcome {
     stopped_by: Option<u8>,
 }
 
+/// More calls than one answer can have.
+const MAX_CALLS: usize = 1_000;
+
 impl<'a> OneShot<'a> {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
@@ -400,12 +403,17 @@ impl<'a> OneShot<'a> {
             .session
             .transcript()
             .iter()
+            .rev()
+            // All calls before the oldest one that is shown have ended.
             .filter_map(|entry| match entry {
-                Entry::Tool(tool) if !self.agent.results.contains(&tool.number) => Some(tool.clone()),
+                Entry::Tool(tool) => Some(tool),
                 _ => None,
             })
+            .take_while(|tool| !self.agent.results.contains(&tool.number) || tool.number + MAX_CALLS > self.agent.calls)
+            .filter(|tool| !self.agent.results.contains(&tool.number))
+            .cloned()
             .collect();
-        for tool in tools {
+        for tool in tools.into_iter().rev() {
             let arguments =
                 || serde_json::from_str(&tool.call.arguments).unwrap_or_else(|_| tool.call.arguments.clone().into());
             let (id, name) = (tool.call.id.clone(), tool.call.name.clone());

@@ -246,7 +246,15 @@ fn chunk_json(chunk: &Section) -> Value {
 
 fn message_json(message: &Message) -> Value {
     let images: Vec<&str> = message.images.iter().map(|image| image.name.as_str()).collect();
-    json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached})
+    let mut json =
+        json!({"role": message.role.as_str(), "content": message.content, "images": images, "cached": message.cached});
+    if !message.tool_calls.is_empty() {
+        json["tool_calls"] = json!(message.tool_calls);
+    }
+    if !message.tool_results.is_empty() {
+        json["tool_results"] = json!(message.tool_results);
+    }
+    json
 }
 
 /// The hint about a chat file that cannot be read.

@@ -2,8 +2,9 @@
 //! pages and lists without symbols and columns, for screen readers and scripts.
 
 use super::answer::AnswerLines;
-use rhumb_session::{Answer, AnswerState, Entry, Level, Session, SettingRow, Transcript, TurnStatus};
+use rhumb_session::{Answer, AnswerState, Entry, Level, Session, SettingRow, ToolState, Transcript, TurnStatus};
 use rhumb_workspace::process::LiveOutput;
+use std::collections::BTreeSet;
 
 /// Tracks how far the transcript has been printed.
 #[derive(Default)]
@@ -22,6 +23,8 @@ pub(super) struct TranscriptPrinter {
     /// The message that was entered last. It is not printed again.
     typed: Option<String>,
     shows_reasoning: bool,
+    /// The tool calls that were printed and have not ended.
+    open_calls: BTreeSet<usize>,
 }
 
 impl TranscriptPrinter {
@@ -52,6 +55,7 @@ impl TranscriptPrinter {
             self.print_entry(entry, &mut lines);
             self.printed.extend(id(entries, self.printed.len()));
         }
+        self.print_results(entries, &mut lines);
         self.print_status(session, &mut lines);
         lines
     }
@@ -136,10 +140,28 @@ impl TranscriptPrinter {
             Entry::Ran(ran) => lines.push(format!("running: {}", ran.line)),
             Entry::Tool(tool) => {
                 let (name, summary) = tool.description();
-                lines.push(format!("step {}: {name} {summary}: {}", tool.step, tool.outcome));
+                lines.push(format!("step {}: {name} {summary}", tool.step).trim_end().to_owned());
+                self.open_calls.insert(tool.number);
             }
             Entry::Steering { text } => lines.push(format!("message: {text}")),
             Entry::Cleared => lines.push("The conversation above this line is no longer sent.".to_owned()),
+        }
+    }
+
+    /// Prints the results of tool calls that have ended.
+    fn print_results(&mut self, entries: &[Entry], lines: &mut Vec<String>) {
+        if self.open_calls.is_empty() {
+            return;
+        }
+        for entry in entries {
+            let Entry::Tool(tool) = entry else { continue };
+            if tool.is_over() && self.open_calls.remove(&tool.number) {
+                let how = match tool.state {
+                    ToolState::Failed if !tool.outcome.starts_with("failed") => "failed, ",
+                    _ => "",
+                };
+                lines.push(format!("result of {}: {how}{}", tool.description().0, tool.outcome));
+            }
         }
     }
 
@@ -164,7 +186,7 @@ impl TranscriptPrinter {
         }
         let Some(status) = status.filter(|status| previous.as_ref() != Some(status)) else { return };
         let is_silent = match (&status, &previous) {
-            (TurnStatus::Answering | TurnStatus::Waiting, _) => true,
+            (TurnStatus::Answering | TurnStatus::Waiting | TurnStatus::Calling(..) | TurnStatus::Tools, _) => true,
             // A screen reader would read every second of a countdown, so only its first line is printed.
             (TurnStatus::Retrying { attempt, .. }, Some(TurnStatus::Retrying { attempt: known, .. })) => {
                 attempt == known

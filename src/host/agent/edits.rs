@@ -3,7 +3,9 @@
 use super::CallResult;
 use crate::host::{Host, propose};
 use rhumb_agent::Action;
-use rhumb_edit::{Edit, EditFormat, Flag, FormatChoice, Outcome, ParsedReply, PendingChanges, Status, Strategy, parse};
+use rhumb_edit::{
+    Edit, EditFormat, Flag, FormatChoice, Outcome, ParsedReply, PendingChanges, Proposal, Status, Strategy, parse,
+};
 use rhumb_session::{AgentView, ToolOutcome};
 use rhumb_text::count;
 use std::fmt::Write as _;
@@ -13,7 +15,7 @@ impl Host {
     pub(super) fn edit(&self, action: &Action, view: &AgentView) -> CallResult {
         let edits = match action {
             Action::Edit { path, search, replace } => vec![Edit::replace(path, search, replace)],
-            Action::WriteFile { path, content } => vec![Edit::write(path, content)],
+            Action::WriteFile { path, content } => vec![self.whole_file(path, content, view)],
             Action::DeleteFile { path } => vec![Edit::delete(path)],
             Action::ApplyPatch { patch } => parse(patch, FormatChoice::Only(EditFormat::Patch)).edits,
             _ => Vec::new(),
@@ -29,7 +31,7 @@ impl Host {
         proposal.refuse_doubtful_names();
         let outcomes = [proposal.outcomes.as_slice(), &proposal.repeated].concat();
         let ok = outcomes.iter().all(|outcome| outcome.status == Status::Applied);
-        let text = outcomes.iter().map(told).collect::<Vec<_>>().join("\n");
+        let text = outcomes.iter().map(|outcome| told(outcome, &proposal)).collect::<Vec<_>>().join("\n");
         let lines: usize = outcomes.iter().map(|outcome| outcome.replacement.lines().count()).sum();
         let summary = if ok { count(lines, "line") } else { "refused".to_owned() };
         let outcome = ToolOutcome { proposal: Some(proposal), ..ToolOutcome::default() };
@@ -37,8 +39,33 @@ impl Host {
     }
 }
 
+impl Host {
+    /// The edit that writes a whole file. Its present text is quoted, so that a much shorter one is not taken for a fragment.
+    fn whole_file(&self, path: &str, content: &str, view: &AgentView) -> Edit {
+        let pending = view.pending.iter().find(|pending| pending.file.path == path);
+        let text = match pending {
+            Some(pending) => pending.file.proposed.clone(),
+            None => rhumb_workspace::read(&self.shared.root, path).ok().map(|snapshot| snapshot.text),
+        };
+        match text.filter(|text| !text.trim().is_empty()) {
+            Some(text) => Edit::replace(path, &text, content),
+            None => Edit::write(path, content),
+        }
+    }
+}
+
+/// The first and last line of the new text in the file with all edits so far, 1-based; `None` if it is not certain.
+fn new_lines(outcome: &Outcome, proposal: &Proposal) -> Option<(usize, usize)> {
+    let file = proposal.files.iter().find(|file| file.path == outcome.path)?;
+    let lines: Vec<&str> = file.proposed.as_deref()?.lines().map(str::trim).collect();
+    let new: Vec<&str> = outcome.replacement.lines().map(str::trim).collect();
+    let mut places = lines.windows(new.len().max(1)).enumerate().filter(|(_, window)| *window == new.as_slice());
+    let (at, _) = places.next()?;
+    places.next().is_none().then(|| (at + 1, at + new.len()))
+}
+
 /// The outcome of an edit, for the model.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &Outcome, proposal: &Proposal) -> String {
     let path = &outcome.path;
     if outcome.status == Status::Refused {
         let mut text = format!("{path}: refused: {}.", outcome.reason.trim_end_matches('.'));
@@ -55,9 +82,8 @@ fn told(outcome: &Outcome) -> String {
         Some(Strategy::Whole) => "will be replaced as a whole".to_owned(),
         Some(Strategy::Unchanged) => "nothing changes: the file has this text already".to_owned(),
         strategy => {
-            let place = match outcome.lines {
-                Some((first, last)) if first == last => format!("edited at line {first} of the file on disk"),
-                Some((first, last)) => format!("edited at lines {first}-{last} of the file on disk"),
+            let place = match new_lines(outcome, proposal) {
+                Some((first, last)) => format!("edited; the new text is lines {first}-{last}"),
                 None => "edited".to_owned(),
             };
             match strategy {
@@ -80,4 +106,58 @@ fn told(outcome: &Outcome) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rhumb_edit::review::Review;
+    use rhumb_edit::{PendingFile, propose_all};
+    use std::collections::BTreeMap;
+
+    fn propose(pending: Vec<PendingFile>, edit: Edit) -> Proposal {
+        let files = BTreeMap::from([("a.py".to_owned(), b"one\ntwo\nthree\n".to_vec())]);
+        let pending = PendingChanges { files: pending, refused: Vec::new() };
+        propose_all(&pending, &[ParsedReply { edits: vec![edit], ..ParsedReply::default() }], &files)
+    }
+
+    fn told_of(proposal: &Proposal) -> String {
+        proposal.outcomes.iter().chain(&proposal.repeated).map(|outcome| told(outcome, proposal)).collect()
+    }
+
+    #[test]
+    fn an_edit_sees_those_before_it_and_names_the_lines_of_its_text() {
+        let first = propose(Vec::new(), Edit::replace("a.py", "one", "zero\none"));
+        assert_eq!(told_of(&first), "a.py: edited; the new text is lines 1-2.");
+        let second = propose(Review::new(first).pending_changes(), Edit::replace("a.py", "two\n", "2\n"));
+        assert_eq!(second.files[0].proposed.as_deref(), Some("zero\none\n2\nthree\n"));
+        assert_eq!(told_of(&second), "a.py: edited; the new text is lines 3-3.");
+    }
+
+    #[test]
+    fn an_edit_that_takes_another_back_proposes_the_base() {
+        let first = propose(Vec::new(), Edit::replace("a.py", "two", "2"));
+        let back = propose(Review::new(first).pending_changes(), Edit::replace("a.py", "2", "two"));
+        assert!(back.files.is_empty(), "{back:?}");
+        assert_eq!((back.outcomes[0].status, back.outcomes[0].strategy), (Status::Applied, Some(Strategy::Exact)));
+    }
+
+    #[test]
+    fn files_are_written_created_and_deleted() {
+        let whole = propose(Vec::new(), Edit::replace("a.py", "one\ntwo\nthree\n", "new\n"));
+        assert_eq!(whole.files[0].proposed.as_deref(), Some("new\n"));
+        let created = propose(Vec::new(), Edit::write("b/c.py", "x = 1\n"));
+        assert!(told_of(&created).starts_with("b/c.py: will be created."), "{}", told_of(&created));
+        let deleted = propose(Vec::new(), Edit::delete("a.py"));
+        assert_eq!(deleted.files[0].proposed, None);
+    }
+
+    #[test]
+    fn a_refused_edit_says_why_and_shows_the_nearest_lines() {
+        let refused = propose(Vec::new(), Edit::replace("a.py", "twwo and more\n", "2\n"));
+        let text = told_of(&refused);
+        assert!(text.starts_with("a.py: refused: "), "{text}");
+        let outside = propose(Vec::new(), Edit::write("../x.py", "x\n"));
+        assert!(told_of(&outside).contains("refused"), "{}", told_of(&outside));
+    }
 }

@@ -8,7 +8,7 @@ pub(crate) mod tools;
 use super::{Host, lock, on_blocking_thread};
 use rhumb_agent::{Action, Keep, clip};
 use rhumb_session::{AgentEffect, AgentResponse, AgentView, PendingCall, Response, ToolOutcome};
-use rhumb_text::{count, thousands};
+use rhumb_text::count;
 use rhumb_tokens::TokenCounter as _;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,7 +170,10 @@ impl Host {
             && let Some(number) = path.strip_prefix("result:").and_then(|number| number.trim().parse().ok())
         {
             return match self.shared.agent.kept(number) {
-                Some(text) => CallResult::new(true, lines_between(&text, *start_line, *end_line)),
+                Some(text) => match tools::read_lines(&text, *start_line, *end_line, "") {
+                    Ok(lines) => CallResult::new(true, lines.text),
+                    Err(reason) => CallResult::new(false, reason),
+                },
                 None => {
                     CallResult::new(false, format!("There is no result {number} to read more of. Call the tool again."))
                 }
@@ -216,15 +219,6 @@ impl Host {
 
 async fn blocking(work: impl FnOnce() -> CallResult + Send + 'static) -> CallResult {
     on_blocking_thread(work).await.unwrap_or_else(|failure| CallResult::new(false, failure.message))
-}
-
-/// The lines of a text, 1-based and inclusive, with a heading that says which they are.
-fn lines_between(text: &str, start: Option<usize>, end: Option<usize>) -> String {
-    let total = text.lines().count();
-    let start = start.unwrap_or(1).max(1);
-    let end = end.unwrap_or(usize::MAX).min(total);
-    let lines: Vec<&str> = text.lines().skip(start - 1).take((end + 1).saturating_sub(start)).collect();
-    format!("[lines {}-{} of {}]\n{}", thousands(start), thousands(end), thousands(total), lines.join("\n"))
 }
 
 /// Stops a search when its call was cancelled.

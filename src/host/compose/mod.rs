@@ -11,8 +11,8 @@ use request_env::RequestEnv;
 use rhumb_agent::{PatchTool, ToolSet};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
-use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
+use rhumb_llm::{Image, Role};
 use rhumb_session::context::{
     BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Mode, OfferedTools, Prompts, Window, fit, manual,
 };
@@ -95,7 +95,8 @@ pub fn compose(
     };
     // The map is at the beginning of the cached prefix.
     let cached = settings.cache_prompts && context.model.capabilities.caching != Caching::None;
-    let steady = cached && spec.map.refresh == Refresh::Auto && !spec.history.is_empty();
+    let has_earlier = !spec.history.is_empty() || (spec.tools.is_some() && !spec.exchange.is_empty());
+    let steady = cached && spec.map.refresh == Refresh::Auto && has_earlier;
     let mut map = None;
     let prompt = fit(&inputs, context.counter, &mut |budget| {
         let Some(source) = source else { return String::new() };
@@ -116,7 +117,7 @@ pub fn compose(
 /// How the model is offered patches: the newer models of OpenAI are trained on them.
 fn patch_tool(context: &ComposeContext<'_>) -> PatchTool {
     match context.model.edit_format {
-        EditFormat::Patch => PatchTool::Function,
+        EditFormat::Patch => PatchTool::BuiltIn,
         _ => PatchTool::None,
     }
 }
@@ -182,10 +183,17 @@ impl ChatContents {
     }
 }
 
+/// The message that the map is ranked for. Between the steps of an agent loop there is no draft, and the map must not change.
+fn topic(spec: &RequestSpec) -> &str {
+    let of_user =
+        || spec.exchange.iter().rfind(|message| message.role == Role::User && message.tool_results.is_empty());
+    if spec.draft.is_empty() { of_user().map_or("", |message| &message.content) } else { &spec.draft }
+}
+
 fn map_request(spec: &RequestSpec, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {
     MapRequest {
         chat_files: files.iter().map(|file| file.path.clone()).collect(),
-        message: spec.draft.clone(),
+        message: topic(spec).to_owned(),
         edited: source.edited.to_vec(),
         pinned: spec.map.pinned.iter().cloned().collect(),
         banned: spec.map.banned.iter().cloned().collect(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -64,9 +64,10 @@ pub struct SymbolCandidate {
     pub values: [f32; SYMBOL_FEATURES],
 }
 
-pub(super) fn command(args: &RankFeaturesArgs) -> Result<u8, UserError> {
+/// Reads case files. The cases of a repository are in the order of the files.
+pub(super) fn cases_by_repository(files: &[PathBuf]) -> Result<BTreeMap<String, Vec<RankCase>>, UserError> {
     let mut by_repository: BTreeMap<String, Vec<RankCase>> = BTreeMap::new();
-    for path in &args.cases {
+    for path in files {
         let text =
             fs::read_to_string(path).map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
         for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
@@ -75,8 +76,12 @@ pub(super) fn command(args: &RankFeaturesArgs) -> Result<u8, UserError> {
             by_repository.entry(case.repository.clone()).or_default().push(case);
         }
     }
+    Ok(by_repository)
+}
+
+pub(super) fn command(args: &RankFeaturesArgs) -> Result<u8, UserError> {
     fs::create_dir_all(&args.out).map_err(machine)?;
-    for (repository, cases) in by_repository {
+    for (repository, cases) in cases_by_repository(&args.cases)? {
         let folder = repository.replace('/', "+");
         let out = args.out.join(format!("{folder}.features"));
         if out.exists() {

@@ -3,6 +3,7 @@
 //! `rank features` writes the features of every case to a file; `rank fit` fits a conditional logit (McFadden, "Conditional logit analysis of
 //! qualitative choice behavior", 1974) to them, measures it on repositories that it was not fitted on, and prints the table of weights.
 
+mod calls;
 mod case;
 mod features;
 mod fit;
@@ -22,6 +23,7 @@ pub(crate) fn command(command: &RankCommand) -> Result<u8, UserError> {
     match command {
         RankCommand::Features(args) => features::command(args),
         RankCommand::Fit(args) => fit::command(args),
+        RankCommand::Calls(args) => calls::command(args),
     }
 }
 

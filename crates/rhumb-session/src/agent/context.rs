@@ -26,9 +26,9 @@ impl Session {
                 Entry::Tool(tool) => Some((
                     at,
                     ResultSize {
-                        tokens: tool.tokens,
+                        tokens: tool.tokens + rhumb_tokens::estimate(&tool.call.arguments),
                         stub_tokens: STUB_TOKENS,
-                        pinned: tool.is_pinned || tool.tokens <= STUB_TOKENS,
+                        pinned: tool.is_pinned,
                         is_stub: tool.is_dropped,
                     },
                 )),

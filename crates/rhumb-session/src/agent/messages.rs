@@ -3,7 +3,8 @@
 use crate::context::Mode;
 use crate::transcript::Entry;
 use crate::{AnswerState, ToolState, ToolUse};
-use rhumb_llm::{Message, Role, ToolResult};
+use rhumb_llm::{Message, Role, ToolCall, ToolResult};
+use serde_json::Value;
 
 /// The result of a call that has none, because the loop was stopped.
 const NOT_RUN: &str = "not run: the developer stopped the loop";
@@ -45,7 +46,7 @@ pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
                 // Status messages can stand between an answer and its calls.
                 while let Some((_, Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_))) = entries.peek() {
                     if let Some((_, Entry::Tool(tool))) = entries.next() {
-                        calls.push(tool.call.clone());
+                        calls.push(tool.call_for_model());
                         results.push(tool.result_for_model());
                     }
                 }
@@ -81,7 +82,25 @@ fn push_text(messages: &mut Vec<Message>, text: &str) {
     }
 }
 
+/// Arguments of dropped calls are kept up to this length in characters: a path, but not the content of a file.
+const MAX_KEPT_ARGUMENT_CHARS: usize = 200;
+
 impl ToolUse {
+    /// The call; if it is dropped, without its long arguments.
+    fn call_for_model(&self) -> ToolCall {
+        let is_long =
+            |value: &&mut Value| value.as_str().is_some_and(|text| text.chars().nth(MAX_KEPT_ARGUMENT_CHARS).is_some());
+        let mut arguments = match serde_json::from_str::<Value>(&self.call.arguments) {
+            Ok(Value::Object(arguments)) if self.is_dropped => arguments,
+            _ => return self.call.clone(),
+        };
+        for long in arguments.values_mut().filter(is_long) {
+            let characters = long.as_str().map_or(0, |text| text.chars().count());
+            *long = format!("[{characters} characters, dropped to save space]").into();
+        }
+        ToolCall { arguments: Value::Object(arguments).to_string(), ..self.call.clone() }
+    }
+
     fn result_for_model(&self) -> ToolResult {
         let (name, summary) = self.description();
         let content = match self.state {

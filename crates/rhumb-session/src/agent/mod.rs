@@ -13,11 +13,13 @@ use crate::context::Mode;
 use crate::proposal::edit_retries::EditRetries;
 use crate::transcript;
 use crate::{AskError, Effect, Entry, Level, RequestSpec, Session, ToolState, ToolUse, Turn, TurnStatus};
-use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, protocol};
+use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, definitions, protocol};
 use rhumb_edit::review::Review;
 use rhumb_edit::{PendingFile, Proposal};
-use rhumb_llm::{Completion, LlmError, ToolCall};
+use rhumb_llm::{Completion, LlmError, Message, ToolCall};
 use rhumb_text::count;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -190,7 +192,12 @@ pub(crate) struct Agent {
     /// The reviews before steps that changed them: the number of the step in the transcript (see [`ToolUse::number`] of its
     /// first call), and the review.
     snapshots: Vec<(usize, Review)>,
+    /// The messages of the agent turns, for a revision of the transcript.
+    exchange: RefCell<ExchangeCache>,
 }
+
+/// The messages, with the revision of the transcript and whether the first message is known as it was sent.
+type ExchangeCache = (Option<(u64, bool)>, Arc<Vec<Message>>);
 
 /// A running loop.
 #[derive(Debug, Default)]
@@ -313,7 +320,17 @@ impl Session {
         let shared = std::mem::take(&mut spec.exchange);
         Arc::make_mut(&mut spec.history).extend_from_slice(&shared);
         spec.split_exchange(transcript::history(entries).count());
-        spec.exchange = Arc::new(messages::messages(entries, self.agent_first_message()));
+        spec.exchange = self.exchange(entries);
+    }
+
+    /// The messages of the agent turns. A long loop has megabytes, and they are needed after each key.
+    fn exchange(&self, entries: &[Entry]) -> Arc<Vec<Message>> {
+        let key = (self.transcript.revision(), self.agent_first_message().is_some());
+        let mut cache = self.agent.exchange.borrow_mut();
+        if cache.0 != Some(key) {
+            *cache = (Some(key), Arc::new(messages::messages(entries, self.agent_first_message())));
+        }
+        Arc::clone(&cache.1)
     }
 
     /// Whether the turn is one of agent mode that has done something.
@@ -371,7 +388,7 @@ impl Session {
         if self.agent.current.is_none() {
             return;
         }
-        self.stop_calls();
+        self.stop_calls("the developer stopped the loop");
         self.end_loop(AgentEnd::Paused, "The agent loop was stopped.", "/continue goes on, or say what to do instead.");
     }
 
@@ -422,12 +439,15 @@ impl Session {
     fn close_step(&mut self, completion: &Completion, cut: Option<String>) -> Vec<ToolCall> {
         let first = self.last_tool_number() + 1;
         let text_protocol = self.agent.rules.text_protocol;
+        let known: Vec<String> = definitions(&self.tool_set()).into_iter().map(|tool| tool.name).collect();
         let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) else { return Vec::new() };
         let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
         let mut calls = completion.tool_calls.clone();
-        if text_protocol && calls.is_empty() && cut.is_none() {
+        // A server that does not parse the calls of its model passes them on as text.
+        if calls.is_empty() && cut.is_none() {
             let (text, found) = protocol::calls(&answer.text, first);
-            if !found.is_empty() {
+            let is_meant = text_protocol || found.iter().all(|call| known.contains(&call.name));
+            if !found.is_empty() && is_meant {
                 answer.text = text;
                 calls = found;
             }
@@ -563,8 +583,21 @@ impl Session {
         let number = turn.number;
         self.fit_results();
         self.open_answer();
-        let spec = RequestSpec { draft: String::new(), ..self.request_spec(number) };
-        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
+        let spec = self.agent_spec(self.request_spec(number));
+        let mut effects = vec![Effect::Ask(Box::new(spec))];
+        effects.extend(self.measure());
+        effects
+    }
+
+    /// The next request of the running loop. The message of the user is part of it already, except in the first request.
+    pub(crate) fn agent_spec(&self, spec: RequestSpec) -> RequestSpec {
+        let message = self.agent_first_message().filter(|_| self.is_first_request());
+        let spec = RequestSpec { draft: message.unwrap_or_default().to_owned(), ..spec };
+        let spec = match self.turns.current() {
+            Some(turn) => self.with_codebase(spec, turn),
+            None => spec,
+        };
+        self.apply_mode(spec, Mode::Agent)
     }
 
     /// Handles a failed request of the loop. Returns the effects that send it again, or `None` if the loop has ended.
@@ -574,12 +607,14 @@ impl Session {
             self.agent.rules.text_protocol = true;
             let text = "The model or its server has no tool calls, so the calls are written as text.";
             self.report(Level::Info, text, "");
+            let number = turn.number;
             self.turns.resume(turn, TurnStatus::Waiting);
             if let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) {
                 self.transcript.remove(at);
             }
             self.open_answer();
-            return Ok(self.repeat_request());
+            let spec = self.agent_spec(self.request_spec(number));
+            return Ok(vec![Effect::Ask(Box::new(spec))]);
         }
         self.hold_queue();
         if self.last_step() == 0 || self.agent.current.as_ref().is_none_or(|run| run.steps == 0) {
@@ -593,19 +628,10 @@ impl Session {
         Ok(self.measure())
     }
 
-    /// Sends the current request of the loop again.
-    fn repeat_request(&mut self) -> Vec<Effect> {
-        let Some(number) = self.turns.current().map(|turn| turn.number) else { return Vec::new() };
-        let is_first = self.agent.current.as_ref().is_some_and(|run| run.steps == 0) && self.is_first_request();
-        let draft = if is_first { self.agent_first_message().unwrap_or_default().to_owned() } else { String::new() };
-        let spec = RequestSpec { draft, ..self.request_spec(number) };
-        vec![Effect::Ask(Box::new(self.apply_mode(spec, Mode::Agent)))]
-    }
-
     /// Whether the current message has no step yet.
     fn is_first_request(&self) -> bool {
-        let after_user = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
-        !after_user.into_iter().any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
+        let mut after_user = self.transcript.iter().rev().take_while(|entry| !entry.is_message());
+        !after_user.any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
     }
 
     /// Goes on with a loop that was paused, stopped or interrupted. `None` if the last turn was none, or is complete.
@@ -623,6 +649,7 @@ impl Session {
             return None;
         }
         let request = self.request_at(self.transcript.len().saturating_sub(1));
+        let steps = self.steps_of_message();
         let number = self.turns.next_number();
         let turn = Turn::follow_up(number, request.clone(), request).with_mode(Mode::Agent);
         let ends_with_answer = matches!(
@@ -633,6 +660,10 @@ impl Session {
             self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
         }
         self.open_loop(&turn);
+        if let Some(run) = &mut self.agent.current {
+            // The cap on steps is for all steps that answer a message.
+            run.steps = steps;
+        }
         self.turns.resume(turn, TurnStatus::Waiting);
         let mut effects = self.start_timer(number);
         // Its caps apply to each run of the loop.
@@ -682,7 +713,7 @@ impl Session {
                 self.ask_for_approval(number, command, &reason)
             }
             AgentResponse::TimeUp { turn } if is_current(turn) => {
-                self.stop_calls();
+                self.stop_calls("the time of the loop is over");
                 let _ = self.close_answer(Some("out of time".into()));
                 self.guard_stopped(Stop::Time(self.agent.rules.caps.time.unwrap_or_default()))
             }
@@ -738,6 +769,16 @@ impl Session {
         self.agent.snapshots.push((number, review));
         let surplus = self.agent.snapshots.len().saturating_sub(MAX_SNAPSHOTS);
         self.agent.snapshots.drain(..surplus);
+    }
+
+    /// The number of steps since the last message of the user.
+    fn steps_of_message(&self) -> usize {
+        let since = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        let steps = since.filter_map(|entry| match entry {
+            Entry::Tool(tool) => Some(tool.step),
+            _ => None,
+        });
+        steps.collect::<BTreeSet<_>>().len()
     }
 
     pub(crate) fn last_step(&self) -> usize {

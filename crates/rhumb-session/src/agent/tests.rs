@@ -73,6 +73,24 @@ fn edited(base: &str, proposed: &str) -> ToolOutcome {
     ToolOutcome { proposal: Some(proposal), ..result("a.py: edited") }
 }
 
+/// The result of an edit that leaves the file as it was on disk.
+fn taken_back() -> ToolOutcome {
+    let files = std::collections::BTreeMap::from([("a.py".to_owned(), b"1\n".to_vec())]);
+    let edit = rhumb_edit::Edit::replace("a.py", "2", "1");
+    let reply = rhumb_edit::ParsedReply { edits: vec![edit], ..rhumb_edit::ParsedReply::default() };
+    let pending = PendingFile {
+        file: FileProposal {
+            path: "a.py".into(),
+            change: FileChange::Modify,
+            base: Some("1\n".into()),
+            proposed: Some("2\n".into()),
+        },
+        commented: Vec::new(),
+    };
+    let pending = rhumb_edit::PendingChanges { files: vec![pending], refused: Vec::new() };
+    ToolOutcome { proposal: Some(rhumb_edit::propose_all(&pending, &[reply], &files)), ..result("edited") }
+}
+
 fn edit(id: &str) -> ToolCall {
     call(id, "edit", r#"{"path":"a.py","search":"1","replace":"2"}"#)
 }
@@ -244,7 +262,7 @@ fn an_edit_that_takes_a_change_back_leaves_nothing_to_review() {
     done(&mut session, 1, edited("1\n", "2\n"));
     assert_eq!(session.review().files.len(), 1);
     answer(&mut session, "", vec![edit("2")]);
-    done(&mut session, 2, edited("1\n", "1\n"));
+    done(&mut session, 2, taken_back());
     assert!(session.review().is_empty(), "{:?}", session.review());
 }
 

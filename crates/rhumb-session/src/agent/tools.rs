@@ -5,6 +5,7 @@ use crate::processes::Purpose;
 use crate::{Choice, Effect, Entry, Question, Session, Subject, ToolState, ToolUse};
 use rhumb_agent::{Action, PlanItem, StepFacts, parse_call};
 use rhumb_edit::review::{Decision, Review};
+use rhumb_edit::{Outcome, Status, Strategy};
 use rhumb_llm::ToolCall;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -170,16 +171,19 @@ impl Session {
 
     /// Adds edits of the loop to the review. Edits that were refused are not shown: the model has the reason, and tries again.
     fn take_edits(&mut self, number: usize, proposal: rhumb_edit::Proposal) {
-        if proposal.files.is_empty() {
+        let changes_text =
+            |outcome: &&Outcome| outcome.status == Status::Applied && outcome.strategy != Some(Strategy::Unchanged);
+        let edited: Vec<String> =
+            proposal.outcomes.iter().filter(changes_text).map(|outcome| outcome.path.clone()).collect();
+        if proposal.files.is_empty() && edited.is_empty() {
             return;
         }
         self.take_snapshot(number);
         let step = self.last_step();
         let changes = self.proposals.review().changes();
-        let edited: Vec<String> = proposal.files.iter().map(|file| file.path.clone()).collect();
         let mut newer = Review::new(proposal);
         newer.refused.clear();
-        // A file whose changes were taken back has no hunks.
+        // A file whose changes were taken back has no hunks, and is not in the proposal.
         let undone = |path: &String| edited.contains(path) && newer.files.iter().all(|file| file.path != *path);
         let review = self.proposals.review_mut();
         review.files.retain(|file| !undone(&file.path));
@@ -214,14 +218,13 @@ impl Session {
     }
 
     /// Marks calls that have not ended as stopped.
-    pub(crate) fn stop_calls(&mut self) {
+    pub(crate) fn stop_calls(&mut self, why: &str) {
         let is_open = |entry: &Entry| matches!(entry, Entry::Tool(tool) if !tool.is_over());
         while let Some(Entry::Tool(tool)) = self.transcript.rfind_mut(is_open) {
             let was_running = tool.state == ToolState::Running;
             tool.state = ToolState::Stopped;
-            let text =
-                if was_running { "stopped by the developer before it ended" } else { "not run: the loop was stopped" };
-            tool.result = text.to_owned();
+            let text = if was_running { "stopped before it ended" } else { "not run" };
+            tool.result = format!("{text}: {why}");
             text.clone_into(&mut tool.outcome);
         }
         self.processes.end_job(|purpose| matches!(purpose, Purpose::Agent(_)));

@@ -232,11 +232,12 @@ impl Session {
         };
         turn.status = TurnStatus::Waiting;
         let is_round = turn.context_requests.is_some();
+        let is_question = turn.mode != Mode::Agent;
         for sentence in &found.summary {
             self.report(Level::Info, sentence, "");
         }
         found.notes.iter().for_each(|note| self.report_failure(Level::Warning, note.clone()));
-        if found.locations.is_empty() && !is_round {
+        if found.locations.is_empty() && !is_round && is_question {
             let hint = "It is sent all the same. Other words may find more: names, or what the comments would say.";
             self.report(Level::Warning, "No passage of the repository matches it.", hint);
         }

@@ -582,7 +582,7 @@ mod tests {
             "/edit-format expects [FORMAT] (xml is not one of diff, diff-fenced, udiff, whole, patch)."
         );
         assert_eq!(said("/watch maybe"), "/watch expects [on|off] (maybe is not one of on, off).");
-        assert_eq!(said("/rewind 0"), "/rewind expects [TURN] (0 is not the number of a turn).");
+        assert_eq!(said("/rewind 0"), "/rewind expects [TURN|step N] (0 is not the number of a turn).");
         assert_eq!(said("/clear all"), "/clear expects nothing (not all).");
     }
 

@@ -352,6 +352,13 @@ impl Assembler<'_> {
             self.conversation(SectionKind::Current, "this request so far", self.inputs.exchange);
         }
         let draft = (SectionKind::Current, "draft", self.inputs.draft.to_owned());
+        if self.inputs.tools.is_some() {
+            // The next step of the loop repeats this message.
+            let before = self.prompt.messages.len();
+            self.message(Role::User, vec![draft]);
+            self.mark_cached_since(before);
+            return;
+        }
         let model = self.inputs.model;
         let separate = model.reminder == Reminder::System && model.capabilities.system_role;
         match reminder {

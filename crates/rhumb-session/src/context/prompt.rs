@@ -176,7 +176,9 @@ impl Prompt {
             for section in &sections {
                 let _ = writeln!(text, "━━ {}", section.heading());
                 // A conversation is one section of several messages.
-                push_block(&mut text, if sections.len() == 1 { &message.content } else { &section.text });
+                let has_tools = !message.tool_calls.is_empty() || !message.tool_results.is_empty();
+                let is_whole = sections.len() == 1 && !has_tools;
+                push_block(&mut text, if is_whole { &message.content } else { &section.text });
             }
             if sections.is_empty() {
                 push_block(&mut text, &message.content);

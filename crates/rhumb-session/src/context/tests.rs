@@ -563,3 +563,57 @@ proptest! {
         prop_assert_eq!(prompt.tokens, content + 4 * prompt.messages.len() + 3);
     }
 }
+
+#[test]
+fn each_step_and_each_result_of_an_agent_loop_is_a_section() {
+    let call = |id: &str| rhumb_llm::ToolCall {
+        id: id.into(),
+        name: "read_file".into(),
+        arguments: r#"{"path":"a.rs"}"#.into(),
+        ..rhumb_llm::ToolCall::default()
+    };
+    let result = |id: &str, content: &str| rhumb_llm::ToolResult {
+        id: id.into(),
+        name: "read_file".into(),
+        content: content.into(),
+        ..rhumb_llm::ToolResult::default()
+    };
+    let secret = format!("two = {}", key("gZ"));
+    let exchange = vec![
+        Message::new(Role::User, "fix it"),
+        Message { tool_calls: vec![call("1"), call("2")], ..Message::new(Role::Assistant, "I look.") },
+        Message {
+            tool_results: vec![result("1", "one"), result("2", &secret)],
+            ..Message::new(Role::User, "and b.rs")
+        },
+    ];
+    let tools = [rhumb_llm::Tool {
+        name: "read_file".into(),
+        description: "Reads a file.".into(),
+        parameters: serde_json::json!({"type": "object"}),
+        built_in: false,
+    }];
+    let request = TestRequest { exchange, draft: String::new(), ..TestRequest::default() };
+    for as_text in [false, true] {
+        let prompt = request.with(|inputs| {
+            let inputs = ContextInputs { tools: Some(OfferedTools { tools: &tools, as_text }), ..*inputs };
+            fit(&inputs, &Words, &mut |_| String::new())
+        });
+        let kinds: Vec<&str> = prompt.sections.iter().map(|section| section.kind.name()).collect();
+        assert!(kinds.ends_with(&["current", "step", "tool-result", "tool-result", "current"]), "{kinds:?}");
+        assert!(kinds.contains(&"tools"));
+        assert_eq!(prompt.tools.len(), usize::from(!as_text));
+        let sum: usize = prompt.sections.iter().map(|section| section.tokens).sum();
+        assert_eq!(prompt.tokens, sum + 3);
+        let last = prompt.messages.last().unwrap();
+        assert!(last.role == Role::User && last.content.contains("and b.rs"), "no empty message follows");
+        assert_eq!(
+            (last.tool_results.len(), last.content.contains("one")),
+            if as_text { (0, true) } else { (2, false) }
+        );
+        let sent = format!("{:?}", prompt.messages);
+        assert!(!sent.contains(&key("")) && prompt.secrets.len() == 1, "secrets in results are masked");
+        let shown = prompt.render();
+        assert!(shown.contains("one") && shown.contains("I look."), "{shown}");
+    }
+}

@@ -165,7 +165,7 @@ impl Session {
         while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
             ran.state = RunState::Failed(STOPPED.into());
         }
-        self.stop_calls();
+        self.stop_calls(STOPPED);
         let at = self.transcript.iter().rposition(Entry::is_streaming)?;
         let is_agent_step = self.last_mode() == Mode::Agent && self.last_step() > 0;
         let Some(Entry::Answer(Answer { text, state, .. })) = self.transcript.get_mut(at) else { return None };

@@ -190,7 +190,16 @@ impl Session {
     /// Measures the next request.
     pub fn measure(&mut self) -> Vec<Effect> {
         let generation = self.next_request.next_generation();
-        vec![Effect::Measure(Box::new(self.request_spec(generation)))]
+        vec![Effect::Measure(Box::new(self.shown_request(generation)))]
+    }
+
+    /// The request that the panes show: the next one of the running agent loop, or that of the draft.
+    pub(crate) fn shown_request(&self, generation: u64) -> RequestSpec {
+        let spec = self.request_spec(generation);
+        if self.is_agent_running() {
+            return self.agent_spec(spec);
+        }
+        if self.modes.mode() == Mode::Agent { self.apply_mode(spec, Mode::Agent) } else { spec }
     }
 }
 
@@ -273,7 +282,7 @@ impl Session {
 
     /// Assembles the next request as one text.
     pub fn copy_prompt(&self) -> Vec<Effect> {
-        vec![Effect::CopyPrompt(Box::new(self.request_spec(self.next_request.generation())))]
+        vec![Effect::CopyPrompt(Box::new(self.shown_request(self.next_request.generation())))]
     }
 
     pub(crate) fn prompt_clip(&self, text: String) -> ClipboardText {
