@@ -55,7 +55,10 @@ pub fn steps(answers: impl IntoIterator<Item = Answer>) -> Vec<Step> {
 /// `rhumb edit --agent` against a server.
 pub fn agent_command(repo: &TestRepo, server: &ModelServer, api: Api, flags: &[&str]) -> Command {
     let mut command = rhumb(&repo.path(), &["edit", "--agent", "-m", "Make the test pass", "--api", api.name()]);
-    command.args(flags).args(["--base-url", &server.url(api), "--model", MODEL]);
+    command.args(flags).args(["--base-url", &server.url(api)]);
+    if !flags.contains(&"--model") {
+        command.args(["--model", MODEL]);
+    }
     command
 }
 
@@ -84,9 +87,10 @@ impl Ran {
         self.events.iter().filter(|each| each["event"] == event).collect()
     }
 
-    /// The results of the calls: whether each succeeded, and its text.
+    /// The results in the order of the calls: whether each succeeded, and its text.
     pub fn results(&self) -> Vec<(bool, &str)> {
-        let results = self.of("tool_result").into_iter();
+        let of = |call: &&Value| self.of("tool_result").into_iter().find(|result| result["id"] == call["id"]);
+        let results = self.of("tool_call").into_iter().filter_map(|call| of(&call));
         results.map(|event| (event["ok"] == true, event["text"].as_str().unwrap_or_default())).collect()
     }
 }
@@ -192,7 +196,8 @@ fn thinking_comes_back(api: Api, requests: &[Request]) {
         let all = request.body.to_string();
         match api {
             Api::Anthropic => {
-                let answers: Vec<&Value> = sent.iter().filter(|message| message["role"] == "assistant").collect();
+                let has_calls = |message: &&Value| message["content"].to_string().contains("\"tool_use\"");
+                let answers: Vec<&Value> = sent.iter().filter(has_calls).collect();
                 let block = |number: usize, text: &str| object!({"type": "thinking", "thinking": text, "signature": signature(number)});
                 assert_eq!(answers[0]["content"][0], block(1, "Which files matter?"));
                 assert!(at < 3 || answers[2]["content"][0] == block(3, "Is that all?"), "{answers:#?}");

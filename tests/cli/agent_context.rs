@@ -53,8 +53,9 @@ fn most_of_each_request_of_a_long_loop_comes_from_the_cache() {
     let mut script: Vec<Answer> = (0..STEPS).map(read).collect();
     script.push(Answer::text("Done."));
     let server = ModelServer::start(steps(script));
-    let mut command = agent_command(&repo, &server, Api::Anthropic, &["--json", "--max-steps", "50"]);
-    command.env("RHUMB_CONTEXT_WINDOW", "200000");
+    // A model whose server caches up to marks.
+    let flags = ["--json", "--max-steps", "50", "--model", "claude-sonnet-4-5"];
+    let command = agent_command(&repo, &server, Api::Anthropic, &flags);
     let ran = run_agent(command);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let requests = server.requests();

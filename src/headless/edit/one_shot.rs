@@ -216,9 +216,12 @@ impl<'a> OneShot<'a> {
         }
     }
 
-    /// Handles responses until nothing is running.
+    /// Handles responses until nothing is running, or the agent loop waits for the answer to a question.
     pub(super) async fn settle(&mut self) -> Result<(), UserError> {
-        while self.is_busy() && self.outcome.leaving.is_none() && self.shown.is_none() {
+        let asks = |session: &Session| {
+            session.questions().iter().any(|question| matches!(question.subject, Subject::Agent(_)))
+        };
+        while self.is_busy() && self.outcome.leaving.is_none() && self.shown.is_none() && !asks(&self.session) {
             self.next().await?;
         }
         Ok(())
@@ -248,7 +251,8 @@ impl<'a> OneShot<'a> {
         if self.session.commits().pending > 0 {
             return self.perform(vec![Effect::Git(GitEffect::FlushPendingCommits)]);
         }
-        if self.session.processes().is_running() || self.session.is_writing() {
+        let is_loop = self.session.is_agent_running();
+        if (self.session.processes().is_running() && !is_loop) || self.session.is_writing() {
             self.outcome.stopped_by = Some(number);
             let effects = self.session.stop_command();
             return self.perform(effects);
@@ -291,6 +295,10 @@ impl<'a> OneShot<'a> {
         self.has_failed = false;
         self.before(&mut report)?;
         let effects = self.session.handle(report);
+        if self.session.is_agent_running() {
+            // The loop sends the request in another form.
+            self.outcome.error = None;
+        }
         // The error of an answer was printed, or is the error of the command.
         self.print_entries(self.has_failed)?;
         self.print_tools()?;

@@ -9,12 +9,18 @@ use rhumb_edit::{
 use rhumb_session::{AgentView, ToolOutcome};
 use rhumb_text::count;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 impl Host {
     /// Locates the edits of a call.
     pub(super) fn edit(&self, action: &Action, view: &AgentView) -> CallResult {
         let edits = match action {
-            Action::Edit { path, search, replace } => vec![Edit::replace(path, search, replace)],
+            Action::Edit { path, search, replace } => {
+                let text = self.current_text(path, view);
+                let whole = text.as_deref().and_then(|text| whole_lines(text, search, replace));
+                let (search, replace) = whole.as_ref().map_or((search, replace), |(search, replace)| (search, replace));
+                vec![Edit::replace(path, search, replace)]
+            }
             Action::WriteFile { path, content } => vec![self.whole_file(path, content, view)],
             Action::DeleteFile { path } => vec![Edit::delete(path)],
             Action::ApplyPatch { patch } => parse(patch, FormatChoice::Only(EditFormat::Patch)).edits,
@@ -42,16 +48,34 @@ impl Host {
 impl Host {
     /// The edit that writes a whole file. Its present text is quoted, so that a much shorter one is not taken for a fragment.
     fn whole_file(&self, path: &str, content: &str, view: &AgentView) -> Edit {
-        let pending = view.pending.iter().find(|pending| pending.file.path == path);
-        let text = match pending {
-            Some(pending) => pending.file.proposed.clone(),
-            None => rhumb_workspace::read(&self.shared.root, path).ok().map(|snapshot| snapshot.text),
-        };
-        match text.filter(|text| !text.trim().is_empty()) {
+        match self.current_text(path, view).filter(|text| !text.trim().is_empty()) {
             Some(text) => Edit::replace(path, &text, content),
             None => Edit::write(path, content),
         }
     }
+
+    /// The text of a file with all edits so far.
+    fn current_text(&self, path: &str, view: &AgentView) -> Option<Arc<str>> {
+        match view.pending.iter().find(|pending| pending.file.path == path) {
+            Some(pending) => pending.file.proposed.clone(),
+            None => rhumb_workspace::read(&self.shared.root, path).ok().map(|snapshot| snapshot.text),
+        }
+    }
+}
+
+/// An edit of a part of a line, as one of whole lines. `None` if the text to replace consists of whole lines, or does not stand in the file
+/// exactly once.
+fn whole_lines(text: &str, search: &str, replace: &str) -> Option<(String, String)> {
+    let mut places = text.match_indices(search);
+    let (start, _) = places.next().filter(|_| !search.is_empty())?;
+    let end = start + search.len();
+    let (before, after) = (text.get(..start)?, text.get(end..)?);
+    let first = before.rfind('\n').map_or(0, |at| at + 1);
+    let last = if search.ends_with('\n') { end } else { end + after.find('\n').unwrap_or(after.len()) };
+    let (before, after) = (text.get(first..start)?, text.get(end..last)?);
+    let is_part = !before.trim().is_empty() || !after.trim().is_empty();
+    (is_part && places.next().is_none())
+        .then(|| (format!("{before}{search}{after}"), format!("{before}{replace}{after}")))
 }
 
 /// The first and last line of the new text in the file with all edits so far, 1-based; `None` if it is not certain.
@@ -140,6 +164,23 @@ mod tests {
         let back = propose(Review::new(first).pending_changes(), Edit::replace("a.py", "2", "two"));
         assert!(back.files.is_empty(), "{back:?}");
         assert_eq!((back.outcomes[0].status, back.outcomes[0].strategy), (Status::Applied, Some(Strategy::Exact)));
+    }
+
+    #[test]
+    fn an_edit_of_a_part_of_a_line_becomes_one_of_whole_lines() {
+        let text = "let a = min(x, y);\r\n\tlet b = a;\nend";
+        let edit = |search: &str, replace: &str| whole_lines(text, search, replace);
+        let owned = |search: &str, replace: &str| Some((search.to_owned(), replace.to_owned()));
+        assert_eq!(edit("min(x", "max(x"), owned("let a = min(x, y);\r", "let a = max(x, y);\r"));
+        assert_eq!(
+            edit(", y);\r\n\tlet b", ");\n\tlet c"),
+            owned("let a = min(x, y);\r\n\tlet b = a;", "let a = min(x);\n\tlet c = a;")
+        );
+        assert_eq!(edit("en", "th"), owned("end", "thd"));
+        assert_eq!(edit("= a;\n", "= b;\n"), owned("\tlet b = a;\n", "\tlet b = b;\n"));
+        for whole in ["let b = a;", "\tlet b = a;\n", "end", "let", "nowhere", ""] {
+            assert_eq!(edit(whole, "x"), None, "{whole:?}");
+        }
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Host {
                     handle.stop();
                 });
                 let options = run::Command { line: command, network, timeout, job: call.job };
-                blocking(move || host.run_in_trial(&options, &view, &stop)).await
+                blocking(move || host.as_job(options.job, &stop, || host.run_in_trial(&options, &view, &stop))).await
             }
             action if action.is_edit() => blocking(move || host.edit(&action, &view)).await,
             action => {

@@ -147,6 +147,14 @@ impl Host {
         });
     }
 
+    /// Does work that [`RunEffect::Stop`] and the end of the program stop.
+    pub(in crate::host) fn as_job<T>(&self, job: u64, stop: &StopHandle, work: impl FnOnce() -> T) -> T {
+        lock(&self.shared.running_jobs.running).insert(job, stop.clone());
+        let result = work();
+        lock(&self.shared.running_jobs.running).remove(&job);
+        result
+    }
+
     /// Stops all commands, waits until they have ended, and removes the trial checkout. Blocks: only for the end of the program.
     pub fn end_commands(&self) {
         for stop in lock(&self.shared.running_jobs.running).values() {

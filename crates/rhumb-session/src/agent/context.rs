@@ -1,7 +1,7 @@
 //! The results of tool calls in requests: the user can drop and pin them, and old ones are dropped to fit.
 
 use crate::agent::messages;
-use crate::{Effect, Entry, Session};
+use crate::{Effect, Entry, Session, ToolUse};
 use rhumb_agent::output::{ResultSize, to_stub};
 
 /// The share of the context window that results may use: one part in this many is left for the rest.
@@ -16,35 +16,50 @@ impl Session {
     pub(super) fn fit_results(&mut self) {
         let window = self.next_request.view().map_or(0, |view| view.prompt.window.max_input());
         let budget = window / RESULTS_SHARE;
-        let Some(start) = messages::start(&self.transcript).filter(|_| budget > 0) else { return };
-        let sizes: Vec<(usize, ResultSize)> = self
-            .transcript
-            .iter()
-            .enumerate()
-            .skip(start)
-            .filter_map(|(at, entry)| match entry {
-                Entry::Tool(tool) => Some((
-                    at,
-                    ResultSize {
-                        tokens: tool.tokens + rhumb_tokens::estimate(&tool.call.arguments),
-                        stub_tokens: STUB_TOKENS,
-                        pinned: tool.is_pinned,
-                        is_stub: tool.is_dropped,
-                    },
-                )),
-                _ => None,
-            })
-            .collect();
-        let sum: usize = sizes.iter().map(|(_, size)| if size.is_stub { size.stub_tokens } else { size.tokens }).sum();
-        if sum <= budget {
-            return;
+        if budget > 0 && self.result_tokens() > budget {
+            self.drop_results(budget / 2);
         }
-        let (places, sizes): (Vec<usize>, Vec<ResultSize>) = sizes.into_iter().unzip();
-        for index in to_stub(&sizes, budget / 2) {
-            if let Some(Entry::Tool(tool)) = places.get(index).and_then(|at| self.transcript.get_mut(*at)) {
+    }
+
+    /// Drops old results after a request was too long: half of what is left. Returns whether there were any.
+    pub(super) fn drop_half_of_results(&mut self) -> bool {
+        self.drop_results(self.result_tokens() / 2)
+    }
+
+    fn result_tokens(&self) -> usize {
+        self.result_sizes().1.iter().map(|size| size.tokens).sum()
+    }
+
+    /// The indices of the results in the transcript, and their sizes.
+    fn result_sizes(&self) -> (Vec<usize>, Vec<ResultSize>) {
+        let start = messages::start(&self.transcript).unwrap_or(self.transcript.len());
+        let size = |tool: &ToolUse| ResultSize {
+            tokens: match tool.is_dropped {
+                true => STUB_TOKENS,
+                false => tool.tokens + rhumb_tokens::estimate(&tool.call.arguments),
+            },
+            stub_tokens: STUB_TOKENS,
+            pinned: tool.is_pinned,
+            is_stub: tool.is_dropped,
+        };
+        let entries = self.transcript.iter().enumerate().skip(start);
+        let sizes = entries.filter_map(|(at, entry)| match entry {
+            Entry::Tool(tool) => Some((at, size(tool))),
+            _ => None,
+        });
+        sizes.unzip()
+    }
+
+    /// Drops old results until all together have at most `target` tokens. Returns whether any was dropped.
+    fn drop_results(&mut self, target: usize) -> bool {
+        let (places, sizes) = self.result_sizes();
+        let dropped = to_stub(&sizes, target);
+        for index in &dropped {
+            if let Some(Entry::Tool(tool)) = places.get(*index).and_then(|at| self.transcript.get_mut(*at)) {
                 tool.is_dropped = true;
             }
         }
+        !dropped.is_empty()
     }
 
     /// Drops the result with this number from later requests, or takes it back.

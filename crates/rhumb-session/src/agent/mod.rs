@@ -208,6 +208,8 @@ struct AgentLoop {
     /// Steps of this run of the loop.
     steps: usize,
     guard: Guard,
+    /// The calls of the current step with their results, hashed. Warnings of the guard are not part of the results.
+    calls: Vec<u64>,
     /// Whether the current step changed the proposal, ran something new, or has an answer of the user.
     progressed: bool,
     /// Whether the loop ends after this step.
@@ -431,6 +433,7 @@ impl Session {
         self.turns.resume(turn, TurnStatus::Tools);
         if let Some(run) = &mut self.agent.current {
             run.progressed = false;
+            run.calls.clear();
         }
         self.perform_calls()
     }
@@ -607,14 +610,12 @@ impl Session {
             self.agent.rules.text_protocol = true;
             let text = "The model or its server has no tool calls, so the calls are written as text.";
             self.report(Level::Info, text, "");
-            let number = turn.number;
-            self.turns.resume(turn, TurnStatus::Waiting);
-            if let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) {
-                self.transcript.remove(at);
-            }
-            self.open_answer();
-            let spec = self.agent_spec(self.request_spec(number));
-            return Ok(vec![Effect::Ask(Box::new(spec))]);
+            return Ok(self.ask_again(turn));
+        }
+        let is_too_long = matches!(error, AskError::TooLong(_) | AskError::Provider(LlmError::Overflow { .. }));
+        if is_too_long && self.drop_half_of_results() {
+            self.report(Level::Info, "The request is too long, so old results of tools were dropped.", "");
+            return Ok(self.ask_again(turn));
         }
         self.hold_queue();
         if self.last_step() == 0 || self.agent.current.as_ref().is_none_or(|run| run.steps == 0) {
@@ -626,6 +627,18 @@ impl Session {
         self.report_failure(Level::Error, failure);
         self.end_loop(AgentEnd::Failed, "The agent loop ended. All its work is kept.", "/continue goes on.");
         Ok(self.measure())
+    }
+
+    /// Begins the answer of a failed request anew, and sends the request again.
+    fn ask_again(&mut self, turn: Turn) -> Vec<Effect> {
+        let number = turn.number;
+        self.turns.resume(turn, TurnStatus::Waiting);
+        if let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) {
+            self.transcript.remove(at);
+        }
+        self.open_answer();
+        let spec = self.agent_spec(self.request_spec(number));
+        vec![Effect::Ask(Box::new(spec))]
     }
 
     /// Whether the current message has no step yet.

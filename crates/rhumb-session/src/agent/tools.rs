@@ -139,7 +139,16 @@ impl Session {
         self.set_result(number, ToolOutcome { ok, text, tokens, summary, ..ToolOutcome::default() });
     }
 
-    fn set_result(&mut self, number: usize, outcome: ToolOutcome) {
+    fn set_result(&mut self, number: usize, mut outcome: ToolOutcome) {
+        let call = self.tool_mut(number).map(|tool| tool.call.clone());
+        if let (Some(run), Some(call)) = (&mut self.agent.current, call) {
+            let mut hasher = DefaultHasher::new();
+            (call.name, call.arguments, &outcome.text).hash(&mut hasher);
+            run.calls.push(hasher.finish());
+            if let Some(warning) = run.guard.warning() {
+                outcome.text = format!("{}\n\n{warning}", outcome.text);
+            }
+        }
         if let Some(tool) = self.tool_mut(number) {
             tool.state = if outcome.ok { ToolState::Done } else { ToolState::Failed };
             (tool.result, tool.outcome) = (outcome.text, outcome.summary);
@@ -159,11 +168,6 @@ impl Session {
         }
         if let Some((line, passed)) = outcome.run.take() {
             self.agent_ran(&line, passed);
-        }
-        if let Some(run) = &mut self.agent.current
-            && let Some(warning) = run.guard.warning()
-        {
-            outcome.text = format!("{}\n\n[{warning}]", outcome.text);
         }
         self.set_result(number, outcome);
         self.perform_calls()
@@ -208,13 +212,8 @@ impl Session {
     }
 
     pub(super) fn step_facts(&self) -> StepFacts {
-        let hash = |tool: &ToolUse| {
-            let mut hasher = DefaultHasher::new();
-            (&tool.call.name, &tool.call.arguments, &tool.result).hash(&mut hasher);
-            hasher.finish()
-        };
-        let progressed = self.agent.current.as_ref().is_some_and(|run| run.progressed);
-        StepFacts { calls: self.step_calls().map(hash).collect(), progressed }
+        let run = self.agent.current.as_ref();
+        run.map(|run| StepFacts { calls: run.calls.clone(), progressed: run.progressed }).unwrap_or_default()
     }
 
     /// Marks calls that have not ended as stopped.
