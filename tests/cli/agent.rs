@@ -9,48 +9,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json as object;
 
+use super::support::exercise::{greet_repo, greeted, script, steps};
 use super::support::server::Request;
 use super::support::wire::{Answer, Api, signature};
 use super::*;
-
-/// A script with a fault, and its test.
-const GREET: &str = "greet() {\n    echo \"Hello $1\"\n}\n";
-const TEST: &str =
-    ". ./greet.sh\nsaid=$(greet Ada)\ntest \"$said\" = 'Hello, Ada!' || { echo \"FAIL: $said\"; exit 1; }\necho PASS\n";
-
-pub fn greet_repo() -> TestRepo {
-    let repo = TestRepo::new();
-    repo.file("greet.sh", GREET).file("test.sh", TEST).commit("Start");
-    repo
-}
-
-/// [`GREET`] after the loop.
-pub fn greeted() -> String {
-    GREET.replace("Hello $1", "Hello, $1!")
-}
-
-/// Reads both files at once, makes a wrong edit, runs the test, makes the right edit, runs the test, and ends.
-pub fn script() -> Vec<Answer> {
-    let edit = |search: &str, replace: &str| {
-        let (search, replace) = (format!("    echo \"{search}\"\n"), format!("    echo \"{replace}\"\n"));
-        Answer::calls([("edit", object!({"path": "greet.sh", "search": search, "replace": replace}))])
-    };
-    let test = || Answer::calls([("run", object!({"command": "sh test.sh"}))]);
-    vec![
-        Answer::calls([("read_file", object!({"path": "greet.sh"})), ("read_file", object!({"path": "test.sh"}))])
-            .with_text("I read both.")
-            .with_thinking("Which files matter?"),
-        edit("Hello $1", "Hello, $1"),
-        test().with_thinking("Is that all?"),
-        edit("Hello, $1", "Hello, $1!"),
-        test(),
-        Answer::text("The test passes."),
-    ]
-}
-
-pub fn steps(answers: impl IntoIterator<Item = Answer>) -> Vec<Step> {
-    answers.into_iter().map(Step::Answer).collect()
-}
 
 /// `rhumb edit --agent` against a server.
 pub fn agent_command(repo: &TestRepo, server: &ModelServer, api: Api, flags: &[&str]) -> Command {
@@ -203,7 +165,8 @@ fn thinking_comes_back(api: Api, requests: &[Request]) {
                 assert!(at < 3 || answers[2]["content"][0] == block(3, "Is that all?"), "{answers:#?}");
             }
             Api::Gemini => {
-                let answer = sent.iter().find(|message| message["role"] == "model").unwrap();
+                let has_calls = |message: &&Value| message["parts"].to_string().contains("\"functionCall\"");
+                let answer = sent.iter().find(has_calls).unwrap();
                 let parts: Vec<&Value> = answer["parts"]
                     .as_array()
                     .unwrap()

@@ -4,7 +4,8 @@
 
 use serde_json::json as object;
 
-use super::agent::{agent_command, greet_repo, run_agent, steps};
+use super::agent::{agent_command, run_agent};
+use super::support::exercise::{greet_repo, steps};
 use super::support::wire::{Answer, Api};
 use super::*;
 

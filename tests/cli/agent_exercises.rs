@@ -4,7 +4,8 @@
 
 use serde_json::json as object;
 
-use super::agent::{agent_command, run_agent, runs_commands, steps};
+use super::agent::{agent_command, run_agent, runs_commands};
+use super::support::exercise::steps;
 use super::support::wire::{Answer, Api};
 use super::*;
 
@@ -312,7 +313,9 @@ fn solve(exercises: &[Exercise], program: &str) {
         let Exercise { path, text, fault, wrong, right, others, test } = exercise;
         let repo = TestRepo::new();
         repo.file(path, text);
-        others.iter().for_each(|(path, text)| drop(repo.file(path, text)));
+        for (path, text) in *others {
+            repo.file(path, text);
+        }
         repo.commit("Start");
         let test = test.replace("{}", program);
         let edit = |search: &str, replace: &str| {
@@ -331,7 +334,8 @@ fn solve(exercises: &[Exercise], program: &str) {
             ])
         };
         let api = Api::ALL[number % Api::ALL.len()];
-        for flags in [&["--json", "--dry-run"][..], &["--json", "--yes", "--no-commit"]] {
+        let (dry, write) = (&["--json", "--dry-run"][..], &["--json", "--yes", "--no-commit"][..]);
+        for flags in if number == 0 { vec![dry, write] } else { vec![write] } {
             let server = ModelServer::start(script());
             let ran = run_agent(agent_command(&repo, &server, api, flags));
             assert_eq!(ran.code, 0, "{path}: {}{}", ran.out, ran.err);

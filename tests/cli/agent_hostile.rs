@@ -2,7 +2,8 @@
 
 use serde_json::json as object;
 
-use super::agent::{agent, agent_command, greet_repo, run_agent, runs_commands, steps};
+use super::agent::{agent, agent_command, run_agent, runs_commands};
+use super::support::exercise::{greet_repo, steps};
 use super::support::wire::{Answer, Api};
 use super::*;
 

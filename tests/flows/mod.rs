@@ -1,5 +1,6 @@
 //! The fixture of the flow tests: a repository, a model server and the program in a terminal.
 
+mod agent;
 mod attachments;
 mod background;
 mod canary;

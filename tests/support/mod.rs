@@ -8,6 +8,7 @@ pub mod attacks;
 pub mod command;
 pub mod embedding_server;
 pub mod escapes;
+pub mod exercise;
 #[cfg(unix)]
 pub mod pty;
 pub mod repo;
