@@ -468,6 +468,8 @@ impl<'a> OneShot<'a> {
 
     /// Decides on the proposal of the agent loop, and writes what is accepted.
     async fn decide_agent(&mut self) -> Result<(), UserError> {
+        // Edits in the last answer are in the review too.
+        self.proposal = None;
         let review = self.session.review();
         let files = review.files.iter().map(|file| FileEvent { path: file.path.clone(), hunks: file.hunks.len() });
         let files: Vec<FileEvent> = files.collect();

@@ -482,7 +482,12 @@ impl Session {
             return self.next_step();
         }
         self.leave(AgentEnd::Finished);
-        let mut effects = self.show_proposal(&turn.request);
+        // A model that does not use its tools may write its edits into the answer.
+        let mut effects =
+            match self.last_answer().filter(|_| self.proposals.review().is_empty() && !turn.edits.is_empty()) {
+                Some(answer) => self.propose_answer(answer.text, &turn),
+                None => self.show_proposal(&turn.request),
+            };
         effects.extend(self.measure());
         effects
     }

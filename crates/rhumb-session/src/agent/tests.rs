@@ -396,3 +396,12 @@ fn dropped_and_pinned_results_are_the_users_choice() {
     let next = asked(done(&mut session, 3, result("c")));
     assert_eq!(next.exchange[2].tool_results[0].content, "the text");
 }
+
+#[test]
+fn edits_in_the_last_answer_are_located_if_the_loop_has_made_none() {
+    let mut session = session();
+    start(&mut session, "go");
+    let text = "a.py\n```python\n<<<<<<< SEARCH\n1\n=======\n2\n>>>>>>> REPLACE\n```\n";
+    let effects = answer(&mut session, text, Vec::new());
+    assert!(effects.iter().any(|effect| effect.kind() == EffectKind::Propose), "{effects:?}");
+}
