@@ -1,7 +1,7 @@
 //! `.aider.conf.yml`: settings of aider that have a counterpart here. They have a lower precedence than `rhumb.toml` in the
 //! same folder, and the same trust.
 
-use super::setting::setting;
+use super::setting_table::setting;
 use super::settings_file::{Entry, Level, Origin};
 use super::value::read;
 use rhumb_session::SettingKind;

@@ -5,7 +5,7 @@
 
 use super::layers::read_regular_file;
 use super::paths::{private_folder, replace_file};
-use super::setting::setting;
+use super::setting_table::setting;
 use super::settings_file::{Level, line_of, parse};
 use super::value::{read, written};
 use rhumb_session::SettingKind;

@@ -18,7 +18,7 @@ mod layers;
 mod paths;
 mod provider;
 mod render;
-mod setting;
+mod setting_table;
 mod settings;
 mod settings_file;
 mod trust;
@@ -32,7 +32,7 @@ pub use layers::{Layers, Sources, WorkingDirs, read_regular_file};
 pub use paths::{Paths, private_folder};
 pub use provider::{PRESETS, Preset, ProviderEntry, Providers, preset};
 pub use render::{default_file, settings_table, settings_text};
-pub use setting::{PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
+pub use setting_table::{PROVIDER_FIELDS, SETTINGS, Setting, Trust, setting};
 pub use settings::{
     Attribution, CodebaseSettings, ComposerKeys, DiffView, DisplaySettings, LayoutChoice, Notify, Overrides, Settings,
     UndoCommit,

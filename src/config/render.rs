@@ -1,6 +1,6 @@
 //! Settings as text: the default file, the table in `docs/settings.md`, and the effective values with their origins.
 
-use super::setting::{SETTINGS, Setting, Trust};
+use super::setting_table::{SETTINGS, Setting, Trust};
 use super::value::dotted;
 use super::{Entry, Settings, written};
 use rhumb_llm::{Endpoint, redacted_url};

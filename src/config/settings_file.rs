@@ -1,6 +1,6 @@
 //! Parses one settings file and checks its entries, each with its line.
 
-use super::setting::{PROVIDER_FIELDS, SETTINGS, setting};
+use super::setting_table::{PROVIDER_FIELDS, SETTINGS, setting};
 use super::value::checked;
 use rhumb_llm::models::ModelOverride;
 use rhumb_llm::redacted_url;

@@ -1,7 +1,7 @@
 //! The layers of settings, in ascending precedence: the file of the user, the files of the repository from the root down to the
 //! current folder, environment variables, and flags. Lists are concatenated.
 
-use super::setting::{SETTINGS, Trust};
+use super::setting_table::{SETTINGS, Trust};
 use super::settings_file::{Entry, Level, Origin, Problem, parse};
 use super::trust::{Approvals, Proposed, is_foreign};
 use super::value::{dotted, read, written};

@@ -9,6 +9,7 @@
 //!
 //! This module does not decide whether a command may run. That is the caller's policy.
 
+mod allowed_pattern;
 mod capture;
 mod command;
 mod editor;
@@ -23,8 +24,9 @@ mod tests;
 use std::io;
 use std::path::PathBuf;
 
+pub use allowed_pattern::matches_pattern;
 pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
-pub use command::{CommandLine, Environment, matches_pattern, quoted};
+pub use command::{CommandLine, Environment, quoted};
 pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
 pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, Watch, run, run_watched};
