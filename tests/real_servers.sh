@@ -4,6 +4,7 @@
 # registries into a temporary folder, which goes at the end, as do the servers.
 #
 #     tests/real_servers.sh [RHUMB]      default: target/debug/rhumb, which must be built
+#     ONLY=aimock tests/real_servers.sh  without llama.cpp
 #
 # Needs npm, python3 with venv, curl and git. Ends with 0 if all went as it should, else with 1.
 set -u
@@ -85,6 +86,17 @@ ask() {
     code=$?
 }
 
+# agent NAME API URL: an agent loop with parallel calls, an edit, and an end.
+agent() {
+    fresh_repository
+    "$rhumb" --api "$2" --base-url "$3" --model tiny edit --agent -m "AGENT: greet in French" --yes --json \
+        >"$scratch/out" 2>"$scratch/err" </dev/null
+    code=$?
+    check "$1" 0 bonjour tool_result
+    calls=$(grep -c '"event":"tool_result".*"ok":true' "$scratch/out")
+    [ "$calls" -eq 3 ] || { failures=$((failures + 1)); echo "FAILED  $1: $calls calls succeeded, not 3"; }
+}
+
 # check NAME EXIT hello|bonjour [EVENT]: what must have come of the turn.
 check() {
     problem=""
@@ -115,7 +127,7 @@ turn() {
 listed() {
     fresh_repository
     "$rhumb" --api "$2" --base-url "$3" --model tiny doctor >"$scratch/out" 2>"$scratch/err" </dev/null
-    if grep -Eq 'answers, with [0-9]+ model|among the [0-9]+ models' "$scratch/out"; then
+    if grep -Eq 'answers, with [0-9]+ model|among (the|its) [0-9]+ models' "$scratch/out"; then
         echo "ok      $1"
     else
         failures=$((failures + 1))
@@ -136,6 +148,7 @@ against_aimock() {
         turn "aimock $api: an edit" $api "$url" "PLAIN: greet in French" 0 bonjour usage
         turn "aimock $api: thinking before it" $api "$url" "THINKING: greet in French" 0 bonjour reasoning
         turn "aimock $api: thinking in tags" $api "$url" "TAGGED: greet in French" 0 bonjour reasoning
+        agent "aimock $api: an agent" $api "$url"
         turn "aimock $api: cut off" $api "$url" "CUT: greet in French" 5 hello
         turn "aimock $api: rate limited" $api "$url" "LIMITED: greet in French" 4 hello
         chaos '{"malformedRate":1}'
@@ -162,9 +175,11 @@ against_llama() {
 }
 
 install_aimock
-install_llama
 against_aimock
-against_llama
+if [ "${ONLY:-}" != aimock ]; then
+    install_llama
+    against_llama
+fi
 if [ "$failures" -gt 0 ]; then
     echo "$failures failed"
     exit 1

@@ -15,7 +15,7 @@ use proptest::{prop_assert, prop_assert_eq};
 use rhumb_llm::Endpoint;
 use rhumb_llm::models::Api;
 use rhumb_llm::{Completion, HttpProvider, LlmError, Provider as _, Request, RetryPolicy, StreamEvent};
-use rhumb_llm::{Message, Role};
+use rhumb_llm::{Message, Role, Tool};
 use tokio_util::sync::CancellationToken;
 
 use crate::cases;
@@ -210,7 +210,15 @@ impl Server {
         let (_, provider) = self.providers.iter().find(|(known, _)| *known == api).unwrap();
         let (sender, mut receiver) = tokio::sync::mpsc::channel(4);
         let messages = vec![Message::new(Role::User, "Hi")];
-        let request = Request { model: "tiny".into(), messages, ..Request::default() };
+        // Calls count only if tools are offered.
+        let tools = ["read_file", "grep"].map(|name| Tool {
+            name: name.into(),
+            description: String::new(),
+            parameters: serde_json::Value::Null,
+            built_in: false,
+        });
+        let tools = tools.to_vec();
+        let request = Request { model: "tiny".into(), messages, tools, ..Request::default() };
         let collect = async move {
             let mut events = Vec::new();
             while let Some(event) = receiver.recv().await {
@@ -323,7 +331,14 @@ proptest! {
         let (end_in_pieces, in_pieces) = server.ask(api, cut(&bytes, &cuts).into_iter().map(<[u8]>::to_vec).collect());
         let shown = || format!("{} said {:?}", api.name(), String::from_utf8_lossy(&bytes));
         prop_assert_eq!(told(&in_pieces), told(&events), "{}", shown());
-        prop_assert_eq!(&end_in_pieces, &end, "{}", shown());
+        match (&end, &end_in_pieces) {
+            (Ok(end), Ok(in_pieces)) => prop_assert_eq!(in_pieces, end, "{}", shown()),
+            // The excerpts in errors end at different places.
+            (Err(one), Err(other)) => {
+                prop_assert_eq!(std::mem::discriminant(one), std::mem::discriminant(other), "{}", shown());
+            }
+            _ => prop_assert!(false, "{end:?} and {end_in_pieces:?}: {}", shown()),
+        }
         let calls = end.as_ref().map(|end| end.tool_calls.as_slice()).unwrap_or_default();
         prop_assert!(calls.iter().all(|call| !call.id.is_empty() && !call.name.is_empty()), "{}", shown());
         if harms.is_empty() {

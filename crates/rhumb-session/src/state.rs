@@ -121,14 +121,17 @@ impl Session {
 
     /// Excludes the conversation so far from later requests.
     pub fn clear_history(&mut self) -> Vec<Effect> {
+        // Without its messages, a loop cannot go on.
+        let mut effects = if self.is_agent_running() { self.cancel() } else { Vec::new() };
         self.transcript.push(Entry::Cleared);
         self.drop_queue();
         self.codebase.clear();
         self.withdraw_offers();
         self.forget_mentioned();
-        let cancel = self.history.is_summarizing().then_some(Effect::CancelSummary);
+        effects.extend(self.history.is_summarizing().then_some(Effect::CancelSummary));
         self.forget_summary();
-        cancel.into_iter().chain(self.measure()).collect()
+        effects.extend(self.measure());
+        effects
     }
 
     /// Connects another model.

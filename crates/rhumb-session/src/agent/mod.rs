@@ -6,6 +6,8 @@
 mod context;
 pub(crate) mod messages;
 #[cfg(test)]
+mod soak;
+#[cfg(test)]
 mod tests;
 mod tools;
 
