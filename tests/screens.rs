@@ -4,6 +4,8 @@
 //! rewrites them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "screens/agent.rs"]
+mod agent;
 #[path = "support/attacks.rs"]
 mod attacks;
 #[path = "screens/chat.rs"]

@@ -4,8 +4,8 @@
 //! first rows show which parts must be dropped if the request is too large.
 
 use rhumb_llm::models::{Dollars, Tokens};
-use rhumb_session::PassageCommand;
 use rhumb_session::context::{Prompt, PromptSecret, Section, SectionKind, SentChunk};
+use rhumb_session::{PassageCommand, ToolUse};
 
 use super::overlay::{Place, SectionView};
 use super::widget::meter;
@@ -87,10 +87,12 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     cache.heights[1] = usize::from(area.height);
     let rows = rows(prompt, app.context.order, app.context.passages_open);
     let to_go = to_go(prompt);
+    let tools = tool_results(app, prompt);
     draw_rows(app, cache, frame, (Pane::Context, area), app.context.window, |at, _| match *rows.get(at)? {
         ContextRow::Chunk(place) => {
             let chunk = prompt.sections.get(place)?;
-            Some(part_line(app, (place, chunk), prompt, to_go.contains(&place), area.width))
+            let tool = tools.get(&place).copied();
+            Some(part_line(app, (place, chunk, tool), prompt, to_go.contains(&place), area.width))
         }
         ContextRow::Passage(place) => Some(passage_line(app, prompt.passages.get(place)?, prompt, area.width)),
         ContextRow::Kind(kind, count, tokens) => Some(kind_line(app, (kind, count, tokens), prompt, area.width)),
@@ -174,7 +176,13 @@ fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Pr
     spread(left, vec![Span::styled(share, muted), Span::styled(tokens_text, title)], usize::from(columns))
 }
 
-fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go: bool, columns: u16) -> Line<'static> {
+fn part_line(
+    app: &App,
+    (place, part, tool): (usize, &Section, Option<&ToolUse>),
+    prompt: &Prompt,
+    to_go: bool,
+    columns: u16,
+) -> Line<'static> {
     let theme = app.theme();
     let secrets: Vec<&PromptSecret> = prompt.secrets.iter().filter(|secret| secret.section == place).collect();
     let (mark, role) = match part.kind {
@@ -188,6 +196,8 @@ fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go
         SectionKind::History => ("↑ ", Role::Text),
         SectionKind::System | SectionKind::Examples | SectionKind::Tools => ("§ ", Role::Muted),
         SectionKind::Step => ("» ", Role::Text),
+        SectionKind::ToolResult(_) if tool.is_some_and(|tool| tool.is_dropped) => ("✂ ", Role::Muted),
+        SectionKind::ToolResult(_) if tool.is_some_and(|tool| tool.is_pinned) => ("★ ", Role::Text),
         SectionKind::ToolResult(_) => ("← ", Role::Text),
         SectionKind::Current | SectionKind::Reminder => ("❯ ", Role::Accent),
     };
@@ -210,7 +220,15 @@ fn part_line(app: &App, (place, part): (usize, &Section), prompt: &Prompt, to_go
             let whole = format!("{title} ≤ {}", meter::tokens(most as u64));
             if width::columns(&whole) <= room { whole } else { width::clip(&title, room).into_owned() }
         }
-        None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
+        None => match tool {
+            Some(tool) => {
+                let (name, summary) = tool.description();
+                let stub = if tool.is_dropped { " · dropped" } else { "" };
+                let room = room.saturating_sub(width::columns(stub));
+                width::clip(&sanitize::visible_line(&format!("{name} {summary}")), room).into_owned() + stub
+            }
+            None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
+        },
     };
     let keys = keys_note(&secrets);
     let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
@@ -397,13 +415,41 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
         }
         SectionKind::Step => format!("what the agent did: {}", weighs(app, prompt, chunk.tokens)),
         SectionKind::ToolResult(_) => {
-            format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
+            let tool = tool_results(app, prompt).get(&place).copied();
+            let (drop, pin) = (key(Action::ContextDrop), key(Action::ContextPin));
+            match tool {
+                Some(tool) if tool.is_dropped => {
+                    format!(
+                        "{drop} sends it again: {} tokens; now the model has a stub",
+                        meter::tokens(tool.tokens as u64)
+                    )
+                }
+                tool => {
+                    let pins = if tool.is_some_and(|tool| tool.is_pinned) { "unpins" } else { "pins" };
+                    format!("{drop} drops it, {pin} {pins} it: {saves}{}", uncached(prompt, place))
+                }
+            }
         }
         SectionKind::Current | SectionKind::Reminder => {
             format!("the request itself: {}", weighs(app, prompt, chunk.tokens))
         }
     };
     Some(text)
+}
+
+/// The tool calls of the results in a request, by the index of the section.
+fn tool_results<'a>(app: &'a App, prompt: &Prompt) -> BTreeMap<usize, &'a ToolUse> {
+    let sections = prompt.sections.iter().enumerate().rev().filter_map(|(place, section)| match &section.kind {
+        SectionKind::ToolResult(id) => Some((place, id)),
+        _ => None,
+    });
+    let mut tools = app.session.transcript().iter().rev().filter_map(|entry| match entry {
+        Entry::Tool(tool) => Some(tool),
+        _ => None,
+    });
+    // Both are in the same order. Ids need not be unique, and the newest calls may not be part of the request yet.
+    let find = |(place, id): (usize, &String)| Some((place, tools.by_ref().find(|tool| tool.call.id == *id)?));
+    sections.map_while(find).collect()
 }
 
 /// `511 tokens, 12 % of all, $0.0013`
@@ -488,6 +534,8 @@ impl App {
             _ if self.prompt().is_none() => Some("nothing is measured yet"),
             Action::ContextSort => None,
             Action::ContextDrop if self.on_passages() || self.context_passage().is_some() => None,
+            Action::ContextDrop | Action::ContextPin if self.context_result().is_some() => None,
+            Action::ContextPin => Some("only results of tools can be pinned"),
             Action::ContextEdit if self.context_passage().is_some() => None,
             Action::ContextDrop | Action::ContextReadOnly | Action::ContextEdit if self.context_file().is_none() => {
                 Some("only files can be dropped, edited or made read-only; /clear empties the history")
@@ -507,6 +555,9 @@ impl App {
         match action {
             Action::Down => self.step_in_context(1),
             Action::Up => self.step_in_context(-1),
+            Action::ContextDrop | Action::ContextPin if self.context_result().is_some() => {
+                return Some(self.change_result(action));
+            }
             Action::ContextDrop | Action::ContextReadOnly => return Some(self.change_file(action)),
             Action::ContextEdit => {
                 let passage = self.context_passage().map(|passage| &passage.location);
@@ -567,6 +618,31 @@ impl App {
         places
     }
 
+    /// The tool call whose result is under the cursor.
+    fn context_result(&self) -> Option<&ToolUse> {
+        tool_results(self, self.prompt()?).get(&self.context_place()?).copied()
+    }
+
+    /// Drops or pins the result under the cursor, or reverses that.
+    fn change_result(&mut self, action: Action) -> Vec<Task> {
+        let Some((number, is_dropped, is_pinned)) =
+            self.context_result().map(|tool| (tool.number, tool.is_dropped, tool.is_pinned))
+        else {
+            return Vec::new();
+        };
+        let effects = match action {
+            Action::ContextDrop => self.session.toggle_result(number),
+            _ => self.session.pin_result(number),
+        };
+        self.hint.set(match action {
+            Action::ContextDrop if is_dropped => "the result is sent again",
+            Action::ContextDrop => "the model gets one line in place of the result",
+            _ if is_pinned => "the result may be dropped when the requests grow",
+            _ => "the result stays in the requests",
+        });
+        run(effects)
+    }
+
     fn change_file(&mut self, action: Action) -> Vec<Task> {
         if action == Action::ContextDrop && self.on_passages() {
             return self.command(Command::Passages(PassageCommand::DropAll));
@@ -602,7 +678,13 @@ fn passages_chunk(prompt: &Prompt) -> Option<usize> {
 /// The identity of a row across changes of the request.
 fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
     match row {
-        ContextRow::Chunk(place) => Some(prompt.sections.get(place)?.title.clone()),
+        ContextRow::Chunk(place) => {
+            let section = prompt.sections.get(place)?;
+            Some(match &section.kind {
+                SectionKind::ToolResult(id) => format!("{} {id}", section.title),
+                _ => section.title.clone(),
+            })
+        }
         ContextRow::Passage(place) => Some(prompt.passages.get(place)?.location.label()),
         ContextRow::Kind(..) => None,
     }

@@ -9,7 +9,6 @@ use rhumb_session::{IndexState, SurveyState, find_command, is_command};
 
 use super::widget::meter;
 use crate::tui::prelude::*;
-use rhumb_text::count;
 
 const SPINNER: [&str; 4] = ["◴", "◷", "◶", "◵"];
 /// The static spinner for reduced motion.
@@ -137,8 +136,11 @@ fn agent(app: &App) -> Option<Part> {
         None if status.dollars > 0.0 => words.push(format!("${:.2}", status.dollars)),
         None => {}
     }
-    words.extend((status.steering > 0).then(|| count(status.steering, "message") + " for it"));
-    words.extend(status.is_pausing.then(|| "pausing".to_owned()));
+    if status.is_pausing {
+        let pausing = |what: &str| format!("{what} · pausing");
+        let words = pausing(&words.join(" · "));
+        return Some(Part::new(7, words, Role::Warning).or([(9, pausing(&step)), (9, "pausing".to_owned())]));
+    }
     Some(Part::new(7, words.join(" · "), Role::Accent).or([(9, step)]))
 }
 
@@ -277,8 +279,17 @@ fn first_keys(app: &App) -> Vec<(&str, &'static str)> {
         let other = other.map(|info| (key(info.action), info.title));
         return std::iter::once(open).chain(other).chain(write).collect();
     }
-    let stop = stops_work(app).then(|| (key(Action::Escape), Action::Escape.info().title));
+    let stop = stops_work(app).then(|| (key(Action::Escape), stop_title(app)));
     stop.into_iter().chain(first_key(app)).collect()
+}
+
+/// What Esc does to running work.
+fn stop_title(app: &App) -> &'static str {
+    match app.session.agent_status() {
+        Some(agent) if agent.is_pausing => "stop",
+        Some(_) => "pause",
+        None => Action::Escape.info().title,
+    }
 }
 
 fn stops_work(app: &App) -> bool {

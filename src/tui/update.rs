@@ -319,6 +319,7 @@ impl App {
             Action::Send => return self.send(),
             Action::SendQueued => return run(self.session.send_queued()),
             Action::TakeBackQueued => return self.take_back_queued(),
+            Action::TakeOver => return self.take_over(),
             Action::DropPassages => return self.command(Command::Passages(PassageCommand::DropAll)),
             Action::Newline => return self.typed(|app| app.composer.newline()),
             Action::HistoryBack => return self.recall(true),
@@ -372,7 +373,12 @@ impl App {
     /// Stops the turn, a download, or a command. `None` if nothing runs.
     fn stop_what_runs(&mut self) -> Option<Vec<Effect>> {
         if self.session.turn().is_some() {
-            return Some(self.session.interrupt());
+            let effects = self.session.interrupt();
+            if self.session.agent_status().is_some_and(|agent| agent.is_pausing) {
+                let key = self.keys.first(Action::Escape);
+                self.hint.set(format!("pausing after this step; {key} again stops"));
+            }
+            return Some(effects);
         }
         let stopped = self.session.stop_compacting().or_else(|| self.stop_outside());
         stopped.or_else(|| self.session.processes().is_running().then(|| self.session.stop_command()))
@@ -388,6 +394,14 @@ impl App {
         self.focus = Pane::Chat;
         self.chat.from_bottom = 0;
         Vec::new()
+    }
+
+    /// Hands the last turn or the running one to the agent.
+    fn take_over(&mut self) -> Vec<Task> {
+        match self.why_not(Action::TakeOver.info()) {
+            Some(why) => self.say(why),
+            None => run(self.session.go_on_as_agent()),
+        }
     }
 
     /// Moves the newest queued message back to the composer, after its text.

@@ -215,7 +215,7 @@ impl Harness {
                 Task::Run(Effect::Fetch(order)) => self.fetches.push(order),
                 Task::Run(Effect::Connecting(order)) => self.connecting.push(order),
                 Task::Run(Effect::Index(command)) => self.indexed.push(command),
-                Task::Run(Effect::Run(_)) if self.sealed => {}
+                Task::Run(Effect::Run(_) | Effect::Agent(_)) if self.sealed => {}
                 Task::Run(effect) => {
                     self.pending.add(&effect);
                     if let Effect::Write { files, .. } = &effect {

@@ -137,6 +137,8 @@ actions! {
     SendQueued: "send-queued", CHAT, ["Alt-s"], "send now";
     /// Move the newest waiting message back into the composer.
     TakeBackQueued: "take-back-queued", CHAT, ["Alt-q"], "take back";
+    /// Have the agent go on with the last turn, or with the running one once its answer is complete.
+    TakeOver: "take-over", CHAT, ["Alt-g"], "agent", rare;
     /// Put the previous input into the composer; Up does the same in an empty composer.
     HistoryBack: "history-back", CHAT, ["Alt-Up"], "earlier input", rare;
     /// Put the next input into the composer; Down does the same in an empty composer.
@@ -149,7 +151,8 @@ actions! {
     /// Unfold a paste, so that its text can be edited.
     OpenPaste: "open-paste", CHAT, ["Alt-o"], "open paste", rare;
 
-    /// Show or hide the reasoning of the model.
+    /// Show or hide the reasoning of the model and the earlier steps of the agent; while reading, that of the entry under the cursor, or
+    /// the result of a tool.
     ToggleThoughts: "toggle-thoughts", CHAT, ["Alt-t"], "thoughts";
     /// Read the transcript with a cursor that moves from block to block; Shift-Up in an empty composer does the same.
     ReadTranscript: "read-transcript", CHAT, ["Alt-r"], "read";
@@ -168,7 +171,8 @@ actions! {
     CopyBlock: "copy-block", READING, ["y"], "copy";
     /// Copy the whole message.
     CopyMessage: "copy-message", READING, ["Y"], "copy message";
-    /// Open what is under the cursor: show a cited place, unfold reasoning, go to the hunks of an edit, copy a link.
+    /// Open what is under the cursor: show a cited place or the result of a tool, unfold reasoning, go to the hunks of an edit, copy a
+    /// link.
     Follow: "follow", READING, ["Enter", "Space"], "open";
     /// Go to the next cited place in the code.
     NextLink: "next-link", READING, ["l", "Right"], "next link";
@@ -197,13 +201,13 @@ actions! {
     PickSymbol: "pick-symbol", Scope::Global, ["Ctrl-t"], "symbols", rare;
     /// Search the code by a question or a name, with a preview.
     SearchCode: "search-code", Scope::Global, ["Ctrl-s", "F8"], "search code", rare;
-    /// Stop the running turn, else the running command; otherwise return to the chat.
+    /// Stop the running turn, else the running command; otherwise return to the chat. The agent pauses after its step first.
     Escape: "escape", Scope::Global, ["Esc"], "cancel";
     /// Stop the running turn, else the running command, else clear the composer; pressed twice, quit.
     Interrupt: "interrupt", Scope::Global, ["Ctrl-c"], "stop, leave", rare;
     /// Quit; asks first if something still runs or would be lost.
     Quit: "quit", Scope::Global, ["Ctrl-q"], "quit", rare;
-    /// Go on to the next mode for messages: code, ask, architect, context, and code again.
+    /// Go on to the next mode for messages: code, ask, architect, context, agent, and code again.
     NextMode: "next-mode", Scope::Global, ["Shift-Tab"], "mode", rare;
     /// Give the focus to the next pane.
     FocusNext: "focus-next", Scope::Global, ["Tab", "Ctrl-Down"], "next pane";
@@ -310,10 +314,12 @@ actions! {
     /// Redo the change to the map that was undone.
     MapRedo: "map-redo", MAP, ["Ctrl-r"], "redo";
 
-    /// Remove the file, the passage or all passages under the cursor from the chat.
+    /// Remove the file, the passage or all passages under the cursor from the chat; drop a result of a tool, or take it back.
     ContextDrop: "context-drop", CONTEXT, ["d", "Delete"], "drop";
     /// Switch the file under the cursor between editable and read-only.
     ContextReadOnly: "context-read-only", CONTEXT, ["r"], "read-only";
+    /// Keep the result of a tool under the cursor in requests, or let it be dropped when they grow.
+    ContextPin: "context-pin", CONTEXT, ["p"], "pin";
     /// Pick files to add to the chat.
     ContextAdd: "context-add", CONTEXT, ["a"], "add";
     /// Show the request as it will be sent, from the part under the cursor on; list the passages, or show one.

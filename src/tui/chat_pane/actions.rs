@@ -6,6 +6,8 @@ use rhumb_index::retrieval::{Citation, CitationTarget};
 use rhumb_session::{is_command, parse_command};
 
 use super::reading::{EditCard, NEW_LINES_ROW, Rerun, Stop, StopId, TranscriptSearch, is_path, stops, text_of};
+use super::steps::OutputOf;
+use super::tool_card::details;
 use crate::tui::overlay::{LogView, Place, TextView};
 use crate::tui::prelude::*;
 use crate::tui::widget::markdown::links_of;
@@ -65,11 +67,19 @@ impl App {
         }
     }
 
-    /// The stop, or the nearest existing one before it.
+    /// The stop, or the nearest visible one before it.
     fn nearest_stop(&self, stop_id: StopId) -> StopId {
         let entry = stop_id.entry.min(self.session.transcript().len().saturating_sub(1));
+        let entry = self.visible_entry(entry, false).or(self.visible_entry(entry, true)).unwrap_or(entry);
         let most = self.session.transcript().get(entry).map_or(0, |entry| stops(entry).len().saturating_sub(1));
         StopId { entry, stop: if entry < stop_id.entry { most } else { stop_id.stop.min(most) } }
+    }
+
+    /// The first entry with lines from `from` on, in a direction.
+    fn visible_entry(&self, from: usize, forward: bool) -> Option<usize> {
+        let views = self.chat.entry_views(self.session.transcript());
+        let is_visible = |at: &usize| views.get(*at).is_some_and(|view| !view.hidden);
+        if forward { (from..views.len()).find(is_visible) } else { (0..=from).rev().find(is_visible) }
     }
 
     fn stop_at_cursor(&self) -> Option<Stop> {
@@ -146,25 +156,37 @@ impl App {
         let count = self.session.transcript().get(stop_id.entry).map_or(0, |entry| stops(entry).len());
         self.go_to_stop(match (down, stop_id.stop) {
             (true, stop) if stop + 1 < count => StopId { stop: stop + 1, ..stop_id },
-            (true, _) if stop_id.entry + 1 >= self.session.transcript().len() => stop_id,
-            (true, _) => StopId { entry: stop_id.entry + 1, stop: 0 },
-            (false, 0) if stop_id.entry == 0 => stop_id,
-            (false, 0) => StopId { entry: stop_id.entry - 1, stop: usize::MAX },
+            (true, _) => match self.visible_entry(stop_id.entry + 1, true) {
+                Some(entry) => StopId { entry, stop: 0 },
+                None => stop_id,
+            },
+            (false, 0) => match stop_id.entry.checked_sub(1).and_then(|at| self.visible_entry(at, false)) {
+                Some(entry) => StopId { entry, stop: usize::MAX },
+                None => stop_id,
+            },
             (false, stop) => StopId { stop: stop - 1, ..stop_id },
         });
     }
 
-    fn is_message(&self, at: usize) -> bool {
-        let entry = self.session.transcript().get(at);
-        entry.is_some_and(|entry| !matches!(entry, Entry::Status(_) | Entry::Cleared))
+    /// The entries that are messages. The cards of the agent are not.
+    fn visible_messages(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let entries = self.session.transcript();
+        let views = self.chat.entry_views(entries).into_iter().enumerate();
+        views
+            .filter(|(at, view)| {
+                let is_none =
+                    matches!(entries.get(*at), Some(Entry::Status(_) | Entry::Cleared | Entry::Tool(_)) | None);
+                !is_none && !view.hidden && view.output == OutputOf::Nothing
+            })
+            .map(|(at, _)| at)
     }
 
     fn message_before(&self, entry: usize) -> Option<usize> {
-        (0..entry.min(self.session.transcript().len())).rev().find(|at| self.is_message(*at))
+        self.visible_messages().rev().find(|at| *at < entry)
     }
 
     fn message_after(&self, entry: usize) -> Option<usize> {
-        (entry.saturating_add(1)..self.session.transcript().len()).find(|at| self.is_message(*at))
+        self.visible_messages().find(|at| *at > entry)
     }
 
     fn go_to_message(&mut self, entry: Option<usize>) {
@@ -185,7 +207,7 @@ impl App {
             if self.chat.reading.follow { (self.chat.reading.stop_id.entry, false) } else { first.unwrap_or_default() };
         let to = match forward {
             true => self.message_after(at),
-            false if is_begun && self.is_message(at) => Some(at),
+            false if is_begun && self.visible_messages().any(|message| message == at) => Some(at),
             false => self.message_before(at),
         };
         if forward && to.is_none() {
@@ -203,12 +225,22 @@ impl App {
 
     fn toggle_thoughts_here(&mut self) -> bool {
         let entry = self.chat.reading.stop_id.entry;
-        let has =
-            matches!(self.session.transcript().get(entry), Some(Entry::Answer(answer)) if !answer.reasoning.is_empty());
+        let has = match self.session.transcript().get(entry) {
+            Some(Entry::Answer(answer)) => !answer.reasoning.is_empty(),
+            Some(Entry::Tool(_)) => true,
+            Some(Entry::User { .. }) => self.has_earlier_steps(entry),
+            _ => false,
+        };
         if has {
             self.toggle_thoughts_of(entry);
         }
         has
+    }
+
+    /// Whether steps after a message of the user can be folded.
+    fn has_earlier_steps(&self, entry: usize) -> bool {
+        let views = self.chat.entry_views(self.session.transcript());
+        views.get(entry).is_some_and(|view| view.earlier_steps > 0)
     }
 
     fn toggle_thoughts_of(&mut self, entry: usize) {
@@ -245,6 +277,7 @@ impl App {
         match self.stop_at_cursor() {
             Some(Stop::Thoughts(_)) => self.toggle_thoughts_of(entry),
             Some(Stop::Card(card)) => self.go_to_card(&card),
+            Some(Stop::Tool(..)) => self.open_result(entry),
             Some(Stop::Block(block)) => match links_of(&block).into_iter().next() {
                 // A link from a model is not opened in a browser before the user has seen it.
                 Some(link) => return self.copy("The link", link),
@@ -254,6 +287,14 @@ impl App {
             Some(Stop::Code(_)) | None => self.hint.set("there is nothing to open here"),
         }
         Vec::new()
+    }
+
+    /// Opens the whole call and the whole result of a tool in the viewer.
+    fn open_result(&mut self, entry: usize) {
+        if let Some(Entry::Tool(tool)) = self.session.transcript().get(entry) {
+            let (title, text) = details(tool);
+            self.overlays.show(TextView::new(&title, &text));
+        }
     }
 
     fn follow_message(&mut self, entry: usize) -> Vec<Task> {
@@ -416,10 +457,22 @@ impl App {
 
     fn show_match(&mut self, stop_id: StopId) {
         (self.chat.reading.stop_id, self.chat.reading.follow) = (stop_id, true);
-        let entry = self.session.transcript().get(stop_id.entry);
-        let is_open = self.chat.thoughts != self.chat.reading.toggled.contains(&stop_id.entry);
-        let is_thought = entry.is_some_and(|entry| matches!(stops(entry).get(stop_id.stop), Some(Stop::Thoughts(_))));
-        if is_thought && !is_open {
+        self.unfold(stop_id);
+    }
+
+    /// Unfolds a stop that has a match: reasoning, a result, or the steps of an earlier loop.
+    fn unfold(&mut self, stop_id: StopId) {
+        let entries = self.session.transcript();
+        let Some(entry) = entries.get(stop_id.entry) else { return };
+        let is_hidden = self.chat.entry_views(entries).get(stop_id.entry).is_some_and(|view| view.hidden);
+        let is_user = |entry: &Entry| matches!(entry, Entry::User { .. });
+        let message = entries.get(..stop_id.entry).and_then(|before| before.iter().rposition(is_user));
+        let folds = matches!(stops(entry).get(stop_id.stop), Some(Stop::Thoughts(_) | Stop::Tool(..)));
+        let is_open = self.chat.is_open(entry, stop_id.entry);
+        if let Some(message) = message.filter(|_| is_hidden) {
+            self.toggle_thoughts_of(message);
+        }
+        if folds && !is_open {
             self.toggle_thoughts_of(stop_id.entry);
         }
     }
@@ -436,7 +489,8 @@ impl App {
         let entry = self.session.transcript().get(stop_id.entry);
         match entry.and_then(|entry| stops(entry).into_iter().nth(stop_id.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
-            Some(Stop::Thoughts(_)) => self.toggle_thoughts_of(stop_id.entry),
+            Some(Stop::Thoughts(_) | Stop::Tool(..)) => self.toggle_thoughts_of(stop_id.entry),
+            Some(_) if !double && self.has_earlier_steps(stop_id.entry) => self.toggle_thoughts_of(stop_id.entry),
             Some(_) if matches!(entry, Some(Entry::Ran(_))) => self.open_log_of(stop_id.entry),
             Some(_) if matches!(entry, Some(Entry::FollowUp { .. } | Entry::Shared { .. })) => {
                 return self.follow_message(stop_id.entry);
@@ -478,7 +532,7 @@ impl App {
         match stops(entry).into_iter().nth(stop_id.stop) {
             Some(Stop::Block(text) | Stop::Message(text)) => self.chat.citing.within(&text),
             Some(Stop::Code(code)) => self.chat.citing.within(&code.text),
-            Some(Stop::Thoughts(_) | Stop::Card(_)) | None => Vec::new(),
+            Some(Stop::Thoughts(_) | Stop::Card(_) | Stop::Tool(..)) | None => Vec::new(),
         }
     }
 

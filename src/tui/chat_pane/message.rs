@@ -7,10 +7,12 @@ use std::path::Path;
 use rhumb_edit::review::EditRecord;
 use rhumb_edit::{Edit, EditId, EditStream, FormatChoice, LineKind, StreamEvent, may_begin_tag};
 use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, CommandRun, EntryVersion, RunState, StatusMessage, ToolState, ToolUse};
+use rhumb_session::{Answer, AnswerState, CommandRun, EntryVersion, RunState, StatusMessage};
 use rhumb_workspace::process::End;
 
 use super::reading::{EditCard, Stop};
+use super::steps::{EntryView, OutputOf};
+use super::tool_card::{earlier_steps, output_lines, tool_lines};
 use super::transcript::TranscriptView;
 use crate::tui::coloring::CodeBlocks;
 use crate::tui::prelude::*;
@@ -44,23 +46,30 @@ struct Key {
     version: Option<EntryVersion>,
     bytes: usize,
     is_streaming: bool,
-    /// Whether its reasoning is unfolded.
+    /// Whether its reasoning or its result is unfolded.
     open: bool,
+    view: EntryView,
 }
 
 impl Key {
-    fn new(entry: &Entry, version: EntryVersion, open: bool) -> Self {
+    fn new(entry: &Entry, version: EntryVersion, open: bool, view: EntryView) -> Self {
         let is_streaming = matches!(entry, Entry::Answer(answer) if answer.state == AnswerState::Streaming);
         let bytes = match entry {
             Entry::Cleared => 0,
             Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => text.len(),
             Entry::Ran(ran) => ran.tail.len(),
-            Entry::Tool(_) => 1,
+            Entry::Tool(tool) => {
+                if open {
+                    tool.result.len()
+                } else {
+                    0
+                }
+            }
             Entry::Steering { text } => text.len(),
             Entry::Answer(answer) => answer.text.len(),
             Entry::Status(notice) => notice.text.len() + notice.hint.len(),
         };
-        Self { version: Some(version), bytes, is_streaming, open }
+        Self { version: Some(version), bytes, is_streaming, open, view }
     }
 
     fn id(&self) -> Option<u64> {
@@ -74,9 +83,20 @@ impl Message {
     }
 
     /// Compares the version of the entry. An unknown height is estimated from the length of the text.
-    pub(super) fn compare(&mut self, entry: &Entry, version: EntryVersion, width: u16, open: bool, remark: &str) {
-        let key = Key::new(entry, version, open);
+    pub(super) fn compare(
+        &mut self,
+        entry: &Entry,
+        version: EntryVersion,
+        width: u16,
+        (open, view): (bool, EntryView),
+        remark: &str,
+    ) {
+        let key = Key::new(entry, version, open, view);
         if key == self.key && remark == self.remark {
+            return;
+        }
+        if view.hidden {
+            *self = Self { key, exact: true, remark: remark.to_owned(), ..Self::default() };
             return;
         }
         // The rendered part of an answer is reused only if the answer has grown.
@@ -84,7 +104,7 @@ impl Message {
             self.answer = None;
         }
         if self.height == 0 {
-            self.height = key.bytes / usize::from(width.max(1)) + 2;
+            self.height = key.bytes / usize::from(width.max(1)) + 1 + usize::from(view.gap);
         }
         remark.clone_into(&mut self.remark);
         (self.key, self.exact) = (key, false);
@@ -93,7 +113,7 @@ impl Message {
     /// Drops the lines; their number stays as the estimate.
     pub(super) fn forget(&mut self) {
         self.lines = Vec::new();
-        self.exact = false;
+        self.exact = self.key.view.hidden;
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -116,13 +136,22 @@ impl Message {
         let columns = usize::from(width.saturating_sub(2)).max(8);
         let blocks = RefCell::new(CodeBlocks::new(coloring, ask));
         self.lines = match entry {
-            Entry::User { text, mode, .. } => marked(text, mode_mark(*mode), Role::User, columns, theme),
+            Entry::User { text, mode, .. } => {
+                let mut lines = marked(text, mode_mark(*mode), Role::User, columns, theme);
+                if self.key.view.earlier_steps > 0 {
+                    lines.extend(earlier_steps(self.key.view.earlier_steps, self.key.open, columns, scene));
+                }
+                lines
+            }
             Entry::Shared { title, text, whole } => shared_lines(title, text, whole.as_deref(), columns, scene),
             Entry::FollowUp { text, round, of, .. } => {
                 let head = marked(&format!("asked again, {round} of {of}"), "↻ ", Role::Accent, columns, theme);
                 [head, beginning(text, AGAIN_LINES, "", columns, scene)].concat()
             }
-            Entry::Ran(ran) => command_lines(ran, columns, scene),
+            Entry::Ran(ran) => match self.key.view.output {
+                OutputOf::Nothing => command_lines(ran, columns, scene),
+                output => output_lines(ran, output, columns, theme),
+            },
             Entry::Tool(tool) => tool_lines(tool, self.key.open, columns, scene),
             Entry::Steering { text } => marked(text, "❯ ", Role::User, columns, theme),
             Entry::Status(notice) => notice_lines(notice, columns, theme),
@@ -137,9 +166,13 @@ impl Message {
                 lines
             }
         };
-        // The calls of a step stay together.
-        if !matches!(entry, Entry::Tool(_)) {
+        if self.key.view.gap {
             self.lines.push(Line::default());
+        } else {
+            // The calls of a step follow its thoughts and its text.
+            let end = self.lines.iter().rposition(|line| line.width() > 0).map_or(0, |last| last + 1);
+            self.lines.truncate(end);
+            self.said = self.said.min(end);
         }
         let blocks = blocks.into_inner();
         (self.shown, self.missing) = (blocks.shown, blocks.missing);
@@ -158,7 +191,8 @@ impl Message {
     }
 
     pub(super) fn stop_lines(&self, stop: usize) -> Range<usize> {
-        let whole = 0..self.height.saturating_sub(1).max(1);
+        let gap = usize::from(self.key.view.gap);
+        let whole = 0..self.height.saturating_sub(gap).max(usize::from(!self.key.view.hidden));
         self.stops.get(stop).cloned().unwrap_or(whole)
     }
 
@@ -265,48 +299,6 @@ fn notice_lines(notice: &StatusMessage, columns: usize, theme: &Theme) -> Lines 
     };
     let mut lines = marked(&notice.text, mark, role, columns, theme);
     lines.extend(marked(&notice.hint, "→ ", Role::Muted, columns, theme));
-    lines
-}
-
-/// Maximum number of lines of a result that an unfolded card shows.
-const RESULT_LINES: usize = 200;
-
-/// A tool call as one line: its state, what it does, and what came of it. Unfolded, its arguments and its result too.
-fn tool_lines(tool: &ToolUse, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Lines {
-    let theme = scene.theme;
-    let (mark, role) = match tool.state {
-        ToolState::Waiting => ("· ", Role::Muted),
-        ToolState::Running => ("⋯ ", Role::Accent),
-        ToolState::Done => ("✓ ", Role::Success),
-        ToolState::Failed => ("✗ ", Role::Error),
-        ToolState::Stopped => ("■ ", Role::Warning),
-    };
-    let (name, summary) = tool.description();
-    let mut facts = vec![sanitize::visible_line(&tool.outcome).into_owned()];
-    if tool.is_over() {
-        facts.push(format!("{} tokens", meter::tokens(tool.tokens as u64)));
-        facts.extend((tool.ms >= 100).then(|| format!("{:.1} s", tool.ms as f64 / 1000.0)));
-    }
-    facts.extend(tool.is_dropped.then(|| "dropped".to_owned()));
-    facts.extend(tool.is_pinned.then(|| "pinned".to_owned()));
-    facts.retain(|fact| !fact.is_empty());
-    let facts = facts.join(" · ");
-    let said = sanitize::visible_line(&format!("{name} {summary}")).into_owned();
-    // What came of it stays visible, as far as half of the line.
-    let facts = width::clip(&facts, columns / 2).into_owned();
-    let said = width::clip(said.trim_end(), columns.saturating_sub(width::columns(&facts) + 5)).into_owned();
-    let mut lines = vec![Line::from(vec![
-        Span::styled(mark, theme.style(role)),
-        Span::styled(said, theme.style(Role::Text)),
-        Span::styled(if facts.is_empty() { String::new() } else { format!(" · {facts}") }, theme.style(Role::Muted)),
-    ])];
-    if open {
-        let arguments: String = tool.call.arguments.chars().take(2_000).collect();
-        lines.extend(marked(&format!("result {}: {name} {arguments}", tool.number), "  ", Role::Muted, columns, theme));
-        let result: Vec<&str> = tool.result.lines().take(RESULT_LINES).collect();
-        lines.extend(marked(&result.join("\n"), "  ", Role::Text, columns, theme));
-        lines.push(Line::default());
-    }
     lines
 }
 

@@ -2,12 +2,15 @@
 
 mod actions;
 mod message;
+mod plan;
 mod reading;
+mod steps;
+mod tool_card;
 mod transcript;
 
 use ratatui::widgets::{Block, Borders};
-use rhumb_session::Question;
 use rhumb_session::context::Mode;
+use rhumb_session::{Question, TurnStatus};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
@@ -56,22 +59,42 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         app.composer.height(inner.width.saturating_sub(2), (app.layout.screen.1 / 3).min(inner.height / 2).max(1));
     let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
     let cancels = format!(" · {leave} cancels");
+    let command = app.session.processes().status();
+    let agent = app.session.agent_status();
     if let Some(turn) = app.session.turn() {
-        status.push(running_line(app, &turn.status.to_string(), &cancels, inner.width));
+        // The line of a command of the agent says more than that tools run.
+        let tools = command.as_ref().filter(|_| turn.status == TurnStatus::Tools);
+        let words =
+            tools.map_or_else(|| turn.status.to_string(), |command| sanitize::visible_line(command).into_owned());
+        let (words, keys) = match agent {
+            Some(agent) if agent.is_pausing => {
+                (format!("pausing after this step · {words}"), format!(" · {leave} again stops"))
+            }
+            Some(_) => (words, format!(" · {leave} pauses")),
+            None => (words, cancels.clone()),
+        };
+        let log = tools.map_or_else(String::new, |_| format!(" · {} log", app.keys.first(Action::ViewLog)));
+        status.push(running_line(app, &words, &format!("{keys}{log}"), inner.width));
     }
     if app.session.is_compacting() {
         status.push(running_line(app, "summarising the conversation", &cancels, inner.width));
     }
+    status.extend(steering_lines(app, inner.width));
     status.extend(queue_lines(app, inner.width));
     if let Some(page) = &app.session.attachments().page {
         status.push(running_line(app, &page.status(), &format!(" · {leave} stops"), inner.width));
     }
-    if let Some(command) = app.session.processes().status() {
+    let is_told = app.session.turn().is_some_and(|turn| turn.status == TurnStatus::Tools);
+    if let Some(command) = command.filter(|_| !is_told) {
         let stops = if app.session.turn().is_some() { String::new() } else { format!(" · {leave} stops it") };
         let way_out = format!("{stops} · {} log", app.keys.first(Action::ViewLog));
         status.push(running_line(app, &sanitize::visible_line(&command), &way_out, inner.width));
     }
     let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
+    let most = if app.session.questions().is_empty() { usize::from(inner.height) / 3 } else { 1 };
+    let most = most.min(spare.saturating_sub(MIN_TRANSCRIPT_LINES));
+    let plan = plan::lines(cache.chat.plan.items(&app.session), inner.width, most, app.theme());
+    let spare = spare.saturating_sub(plan.len());
     let question =
         app.session.questions().first().map(|question| (question, question_lines(question, app, inner.width)));
     let mut whole = None;
@@ -83,12 +106,14 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
             status.push(folded_question(question, app, inner.width));
         }
     }
-    let [transcript, turn, composer] = Layout::vertical([
+    let [pinned, transcript, turn, composer] = Layout::vertical([
+        Constraint::Length(cells(plan.len())),
         Constraint::Fill(1),
         Constraint::Length(u16::try_from(status.len()).unwrap_or(0)),
         Constraint::Length(rows + 1),
     ])
     .areas(inner);
+    frame.render_widget(Paragraph::new(plan), pinned);
     let readable = Rect { width: transcript.width.min(MAX_TEXT_COLUMNS), ..transcript };
     draw_transcript(app, cache, frame, readable);
     if let Some((from, to)) = app.mouse.selection() {
@@ -326,6 +351,21 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
 fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
     let room = usize::from(columns).saturating_sub(2 + width::columns(keys));
     clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
+}
+
+/// The messages that the agent gets with the next results.
+fn steering_lines(app: &App, columns: u16) -> Lines {
+    let steering = app.session.steering();
+    let Some(first) = steering.first() else { return Vec::new() };
+    let more = match steering.len() {
+        1 => String::new(),
+        count => format!(" (and {} more)", count - 1),
+    };
+    let goes = format!("{more} · goes with the next result");
+    let first = sanitize::visible_line(first.lines().next().unwrap_or_default());
+    let room = usize::from(columns).saturating_sub(width::columns(&goes) + 2);
+    let first = Span::styled(format!("⧗ {}", width::clip(&first, room)), app.theme().style(Role::Accent));
+    vec![Line::from(vec![first, Span::styled(goes, app.theme().style(Role::Muted))])]
 }
 
 /// The first queued message and what it waits for.

@@ -6,6 +6,8 @@ use rhumb_index::retrieval::Citation;
 use rhumb_session::{AnswerState, Citations, Question};
 
 use super::message::AnswerView;
+use super::steps::{EntryView, card_of_output, entry_views, is_open};
+use super::tool_card::searched;
 use crate::tui::prelude::*;
 use crate::tui::widget::markdown::Code;
 
@@ -90,14 +92,17 @@ impl TranscriptSearch {
     }
 
     pub(super) fn refresh(&mut self, entries: &[Entry]) {
-        let holds = |entry: &Entry| match entry {
+        let holds = |at: usize, entry: &Entry| match entry {
             Entry::Answer(answer) => self.needle.is_match(&answer.text) || self.needle.is_match(&answer.reasoning),
             Entry::User { text, .. } | Entry::FollowUp { text, .. } | Entry::Shared { text, .. } => {
                 self.needle.is_match(text)
             }
+            // The result of the command has its output.
+            Entry::Ran(_) if card_of_output(entries, at).is_some() => false,
+            Entry::Tool(tool) => self.needle.is_match(&searched(tool)),
             entry => self.needle.is_match(&text_of(entry)),
         };
-        self.found = entries.iter().enumerate().filter(|(_, entry)| holds(entry)).map(|(at, _)| at).collect();
+        self.found = entries.iter().enumerate().filter(|(at, entry)| holds(*at, entry)).map(|(at, _)| at).collect();
     }
 
     /// The number of matching messages, and the position (1-based) of an entry among them.
@@ -184,6 +189,17 @@ impl ChatPane {
         self.from_bottom = self.from_bottom.saturating_add_signed(lines);
     }
 
+    /// Whether the reasoning, the result or the earlier steps of an entry are unfolded.
+    pub(super) fn is_open(&self, entry: &Entry, at: usize) -> bool {
+        is_open(entry, at, self.thoughts, &self.reading.toggled)
+    }
+
+    /// The arrangement of the entries in the next frame.
+    pub(super) fn entry_views(&self, entries: &[Entry]) -> Vec<EntryView> {
+        let is_open = |at: usize| entries.get(at).is_some_and(|entry| self.is_open(entry, at));
+        entry_views(entries, is_open, |at| card_of_output(entries, at))
+    }
+
     pub fn has_shown(&self, question: &Question) -> bool {
         self.seen_question.as_ref() == Some(question)
     }
@@ -202,7 +218,7 @@ pub struct Reading {
     /// Whether the next frame must show the cursor, and at the top.
     pub(super) follow: bool,
     pub(super) top: bool,
-    /// Entries whose reasoning is shown or hidden contrary to the default.
+    /// Entries whose reasoning, result or earlier steps are shown or hidden contrary to the default.
     pub toggled: BTreeSet<usize>,
     pub search: Option<TranscriptSearch>,
     pub(super) typing: Option<LineInput>,
@@ -264,6 +280,8 @@ pub(crate) enum Stop {
     Block(String),
     Code(Code),
     Card(EditCard),
+    /// The card of a tool call: its text as far as it can be shown, and the whole result.
+    Tool(String, String),
 }
 
 /// An edit as shown by its card.
@@ -293,13 +311,20 @@ impl Stop {
             Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text.clone(),
             Self::Code(code) => code.text.clone(),
             Self::Card(card) => card.as_diff(),
+            Self::Tool(text, result) => {
+                if result.is_empty() {
+                    text.clone()
+                } else {
+                    result.clone()
+                }
+            }
         }
     }
 
     /// The visible text, for a search.
     pub(crate) fn searched(&self) -> &str {
         match self {
-            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) => text,
+            Self::Message(text) | Self::Thoughts(text) | Self::Block(text) | Self::Tool(text, _) => text,
             Self::Code(code) => &code.text,
             Self::Card(card) => card.path.as_deref().unwrap_or_default(),
         }
@@ -313,13 +338,18 @@ impl Stop {
             Self::Block(_) => "The block",
             Self::Code(_) => "The code",
             Self::Card(_) => "The edit",
+            Self::Tool(..) => "The result",
         }
     }
 }
 
 /// The stops of an entry in order; at least one.
 pub(crate) fn stops(entry: &Entry) -> Vec<Stop> {
-    let Entry::Answer(answer) = entry else { return vec![Stop::Message(text_of(entry))] };
+    let answer = match entry {
+        Entry::Answer(answer) => answer,
+        Entry::Tool(tool) => return vec![Stop::Tool(searched(tool), tool.result.clone())],
+        _ => return vec![Stop::Message(text_of(entry))],
+    };
     let mut view = AnswerView::default();
     view.update(&answer.text, answer.state != AnswerState::Streaming);
     view.settle(&answer.text, &answer.edits);

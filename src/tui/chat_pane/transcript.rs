@@ -8,7 +8,9 @@
 use rhumb_session::Transcript;
 
 use super::message::Message;
+use super::plan::PlanCache;
 use super::reading::{Focus, StopId};
+use super::steps::{card_of_output, entry_views, is_open};
 use crate::tui::prelude::*;
 
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
@@ -20,7 +22,7 @@ pub(super) struct TranscriptView<'a> {
     pub(super) theme: &'a Theme,
     pub(super) width: u16,
     pub(super) height: u16,
-    /// Whether reasoning is shown in full, except in the `toggled` entries.
+    /// Whether reasoning and earlier steps are shown in full, except in the `toggled` entries.
     pub(super) thoughts: bool,
     pub(super) toggled: &'a BTreeSet<usize>,
     /// The keys that show reasoning, open logs, and start reading.
@@ -40,6 +42,10 @@ pub struct ChatCache {
     width: u16,
     theme: String,
     thoughts: bool,
+    /// The number of entries between the output of a command and the card of the agent that it belongs to, by the id of the output;
+    /// `None` for other commands.
+    outputs: BTreeMap<u64, Option<usize>>,
+    pub(super) plan: PlanCache,
     pub(super) first: LineLocation,
     /// The end of the transcript when it was last visible.
     known_end: LineLocation,
@@ -122,10 +128,19 @@ impl ChatCache {
         self.messages.resize_with(scene.entries.len() + 1, Message::default);
         if let Some((first, messages)) = self.messages.split_first_mut() {
             *first = Message::of_lines(head);
-            let entries = scene.entries.iter().zip(scene.entries.versions());
-            for (at, (message, (entry, version))) in messages.iter_mut().zip(entries).enumerate() {
+            let (entries, versions) = (scene.entries, scene.entries.versions());
+            let is_open =
+                |at: usize| entries.get(at).is_some_and(|entry| is_open(entry, at, scene.thoughts, scene.toggled));
+            let card_of = |at: usize| {
+                let distance = || card_of_output(entries, at).map(|card| at - card);
+                let distance = self.outputs.entry(versions.get(at)?.id).or_insert_with(distance);
+                distance.and_then(|distance| at.checked_sub(distance))
+            };
+            let views = entry_views(entries, is_open, card_of);
+            let entries = entries.iter().zip(versions).zip(views);
+            for (at, (message, ((entry, version), view))) in messages.iter_mut().zip(entries).enumerate() {
                 let remark = scene.remarks.get(&at).map_or("", String::as_str);
-                message.compare(entry, *version, scene.width, scene.thoughts != scene.toggled.contains(&at), remark);
+                message.compare(entry, *version, scene.width, (is_open(at), view), remark);
             }
         }
         self.first.message = self.first.message.min(scene.entries.len());

@@ -217,7 +217,11 @@ impl App {
             }
             Action::PickSymbol if session.symbols().is_none() => Some("the repository is still being read"),
             Action::OpenPaste if !self.composer.has_chips() => Some("the message has no folded paste"),
-            Action::ToggleThoughts if !self.enabled(info.action) => Some("no answer has reasoning"),
+            Action::ToggleThoughts if !session.transcript().iter().any(has_details) => Some("no answer has reasoning"),
+            Action::TakeOver if session.is_agent_running() => Some("the agent is at work already"),
+            Action::TakeOver if session.turn().is_none() && !session.transcript().iter().any(is_answered) => {
+                Some("there is no turn to go on with")
+            }
             Action::CopyPrompt | Action::ViewPrompt if session.view().is_none() => Some("nothing is measured yet"),
             Action::FindServers if *session.connection() == Connection::Demo => Some("this is the demo"),
             Action::DropPassages if session.codebase().locations.is_empty() => Some("no passages are sent"),
@@ -312,6 +316,17 @@ const MAX_RECENT: usize = 8;
 fn opens_a_list(info: &CommandInfo) -> bool {
     let is_list = matches!(info.takes, Argument::Model | Argument::Theme);
     is_list || ["sessions", "models", "settings"].contains(&info.name)
+}
+
+fn has_details(entry: &Entry) -> bool {
+    match entry {
+        Entry::Answer(answer) => !answer.reasoning.is_empty(),
+        entry => matches!(entry, Entry::Tool(_)),
+    }
+}
+
+fn is_answered(entry: &Entry) -> bool {
+    matches!(entry, Entry::User { answered: true, .. })
 }
 
 #[cfg(test)]

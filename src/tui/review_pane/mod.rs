@@ -70,7 +70,7 @@ pub(crate) fn parts(app: &App, inner: Rect) -> Parts {
 }
 
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let inner = pane_block(app, frame, area, Pane::Review, &note(app));
+    let inner = pane_block(app, frame, area, Pane::Review, &note(app, area.width));
     if app.session.review().is_empty() {
         // Streaming edits. The newest line is at the bottom, unless the user scrolled up.
         let edits = app.session.turn().map_or(&[][..], |turn| turn.edits.as_slice());
@@ -185,7 +185,10 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Line::styled(place, app.theme().style(Role::Muted)), edge);
 }
 
-fn note(app: &App) -> String {
+/// Columns of the title besides the note: the corners, the name of the pane, and the spaces.
+const TITLE_COLUMNS: usize = 14;
+
+fn note(app: &App, columns: u16) -> String {
     let counts = app.session.review().counts();
     let (conflicts, others): (Vec<_>, Vec<_>) =
         app.session.review().refused_states().into_iter().partition(|(state, _)| *state == EditState::Conflict);
@@ -198,6 +201,17 @@ fn note(app: &App) -> String {
     }
     parts.extend(others.iter().map(words));
     parts.extend(trial_note(app));
+    let of_agent = |mark: &String| mark.starts_with("step ");
+    let mut hunks = app.session.review().files.iter().flat_map(|file| &file.hunks);
+    if app.session.agent_end().is_some() && hunks.any(|hunk| hunk.marks.iter().any(of_agent)) {
+        parts.push(app.session.agent_summary());
+        // A later message may have another mode.
+        if parts.last().is_some_and(|summary| summary.starts_with("0 "))
+            || width::columns(&parts.join(" · ")) + TITLE_COLUMNS > usize::from(columns)
+        {
+            parts.pop();
+        }
+    }
     if app.session.is_writing() {
         parts.push("writing …".into());
     } else if app.review.in_tree {

@@ -187,7 +187,12 @@ impl<'a> RowPainter<'a> {
         let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).chain(fails).collect();
         let used: usize = spans.iter().map(Span::width).sum();
         for mark in shortened(&marks, self.room().saturating_sub(used)) {
-            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(Role::Badge)));
+            let role = match mark.chars().next() {
+                Some('✓') => Role::Success,
+                Some('✗') => Role::Error,
+                _ => Role::Badge,
+            };
+            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(role)));
         }
         let comments = item.comments().count();
         if folded && comments > 0 {
@@ -338,14 +343,28 @@ impl<'a> RowPainter<'a> {
     }
 }
 
-/// Shortens the notes on a hunk to at most that many columns: all in full, or the first word of each, or a sign that there
-/// are notes.
+/// Columns of a command in a shortened mark.
+const SHORT_COMMAND_COLUMNS: usize = 16;
+
+/// Shortens the notes on a hunk to at most that many columns: all in full, then commands cut, then commands as their outcome, then the
+/// first word of each note, and at last a sign that there are notes.
 fn shortened(marks: &[&str], room: usize) -> Vec<String> {
     let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= room;
-    let first = |mark: &str| mark.split(['-', ' ']).next().unwrap_or_default().to_owned();
-    let full: Vec<String> = marks.iter().map(|mark| (*mark).to_owned()).collect();
-    let short = || marks.iter().map(|mark| first(mark)).collect();
-    Some(full).filter(fits).or_else(|| Some(short()).filter(fits)).unwrap_or_else(|| vec!["!".to_owned()])
+    let command = |mark: &str| mark.starts_with(['✓', '✗']);
+    let with = |command_columns: usize, first_words: bool| {
+        let short = |mark: &&str| match mark {
+            mark if command(mark) => width::clip(mark, command_columns).into_owned(),
+            mark if mark.starts_with("step ") || !first_words => (*mark).to_owned(),
+            mark => mark.split(['-', ' ']).next().unwrap_or_default().to_owned(),
+        };
+        marks.iter().map(short).collect::<Vec<String>>()
+    };
+    let outcome = |first_words: bool| {
+        let cut = |mark: String| if command(&mark) { mark.chars().take(1).collect() } else { mark };
+        with(usize::MAX, first_words).into_iter().map(cut).collect::<Vec<String>>()
+    };
+    let forms = [with(usize::MAX, false), with(SHORT_COMMAND_COLUMNS, false), outcome(false), outcome(true)];
+    forms.into_iter().find(fits).unwrap_or_else(|| vec!["!".to_owned()])
 }
 
 pub(super) fn mark_of(decision: Decision) -> (char, Role) {
@@ -596,6 +615,12 @@ mod tests {
         assert_eq!(shortened(&marks, 28), marks);
         assert_eq!(shortened(&marks, 27), ["fuzzy", "outside"]);
         assert_eq!(shortened(&marks, 17), ["!"]);
+        let marks = ["step 3", "✗ cargo test -p berth", "outside-chat"];
+        assert_eq!(shortened(&marks, 48), marks);
+        assert_eq!(shortened(&marks, 47), ["step 3", "✗ cargo test -p…", "outside-chat"]);
+        assert_eq!(shortened(&marks, 42), ["step 3", "✗", "outside-chat"]);
+        assert_eq!(shortened(&marks, 27), ["step 3", "✗", "outside"]);
+        assert_eq!(shortened(&marks, 22), ["!"]);
         assert!(shortened(&[], 0).is_empty());
     }
 }

@@ -261,11 +261,15 @@ impl Session {
         })
     }
 
-    /// The checklist of the model, as it last was; empty if there is none.
+    /// The checklist of the model since the last message of the user, as it last was; empty if there is none.
     pub fn agent_plan(&self) -> Vec<PlanItem> {
-        let Some(start) = messages::start(&self.transcript) else { return Vec::new() };
-        let plan = self.transcript[start..].iter().rev().find_map(|entry| match entry {
-            Entry::Tool(tool) if tool.call.name == "plan" && tool.state == ToolState::Done => self.plan_of(&tool.call),
+        // Models also know the tool as `update_plan` and `todo_write`.
+        let may_be_plan = |name: &str| ["plan", "todo", "Plan", "Todo"].iter().any(|part| name.contains(part));
+        let since_message = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        let plan = since_message.into_iter().find_map(|entry| match entry {
+            Entry::Tool(tool) if tool.state == ToolState::Done && may_be_plan(&tool.call.name) => {
+                self.plan_of(&tool.call)
+            }
             _ => None,
         });
         plan.unwrap_or_default()
