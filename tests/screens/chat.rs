@@ -54,7 +54,8 @@ fn shown(name: &str, play: impl Fn(u16, u16) -> Harness) {
 fn talk(width: u16, height: u16) -> Harness {
     let mut harness = Scene::harbour().replying(HALF_WRONG).chat(&["harbour/berth.py"]).open(width, height);
     let reasoning = "It is in fits.\nThat is all.".to_owned();
-    let answer = Answer { text: TOUR.into(), reasoning, state: AnswerState::Complete, edits: Vec::new(), thinking: Vec::new() };
+    let answer =
+        Answer { text: TOUR.into(), reasoning, state: AnswerState::Complete, edits: Vec::new(), thinking: Vec::new() };
     let user = Entry::User { text: "what does it check?".into(), mode: Mode::Code, answered: true };
     harness.app.session.extend_transcript([user, Entry::Answer(answer)]);
     harness.keys("type \"mend it\" <Enter>").settle();
