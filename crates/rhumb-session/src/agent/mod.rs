@@ -615,7 +615,7 @@ impl Session {
     }
 
     /// Handles a failed request of the loop. Returns the effects that send it again, or `None` if the loop has ended.
-    pub(crate) fn agent_failed(&mut self, turn: Turn, error: &AskError) -> Result<Vec<Effect>, Turn> {
+    pub(crate) fn agent_failed(&mut self, turn: Turn, error: &AskError) -> Result<Vec<Effect>, Box<Turn>> {
         let has_no_tools = matches!(error, AskError::Provider(LlmError::NoTools { .. }));
         if has_no_tools && !self.agent.rules.text_protocol {
             self.agent.rules.text_protocol = true;
@@ -631,7 +631,7 @@ impl Session {
         self.hold_queue();
         if self.last_step() == 0 || self.agent.current.as_ref().is_none_or(|run| run.steps == 0) {
             self.leave(AgentEnd::Failed);
-            return Err(turn);
+            return Err(Box::new(turn));
         }
         let failure = error.failure();
         let _ = self.close_answer(Some("interrupted".into()));

@@ -81,7 +81,7 @@ impl Session {
                         is_settled = true;
                         break;
                     }
-                    Ok(Action::AskUser { question, options }) => return self.ask_user(number, question, options),
+                    Ok(Action::AskUser { question, options }) => return self.ask_user(number, &question, options),
                     Ok(Action::FetchUrl { url }) if !self.is_named_by_user(&url) => {
                         return self.ask_to_fetch(number, url);
                     }
@@ -230,7 +230,7 @@ impl Session {
         self.questions.withdraw(|subject| matches!(subject, Subject::Agent(_)));
     }
 
-    fn ask_user(&mut self, number: usize, question: String, options: Vec<String>) -> Vec<Effect> {
+    fn ask_user(&mut self, number: usize, question: &str, options: Vec<String>) -> Vec<Effect> {
         if let Some(tool) = self.tool_mut(number) {
             tool.state = ToolState::Running;
         }

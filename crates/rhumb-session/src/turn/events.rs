@@ -191,7 +191,7 @@ impl Session {
             Ok(completion) if turn.mode == Mode::Agent => return self.agent_answered(turn, &completion),
             Err(error) if turn.mode == Mode::Agent => match self.agent_failed(turn, &error) {
                 Ok(effects) => return effects,
-                Err(turn) => (turn, Err(error)),
+                Err(turn) => (*turn, Err(error)),
             },
             result => (turn, result),
         };
