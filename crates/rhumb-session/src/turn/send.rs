@@ -190,7 +190,11 @@ impl Session {
     /// Measures the next request.
     pub fn measure(&mut self) -> Vec<Effect> {
         let generation = self.next_request.next_generation();
-        vec![Effect::Measure(Box::new(self.request_spec(generation)))]
+        let mut spec = self.request_spec(generation);
+        if spec.mode == Mode::Agent || self.is_agent_running() {
+            spec = self.apply_mode(spec, Mode::Agent);
+        }
+        vec![Effect::Measure(Box::new(spec))]
     }
 }
 
