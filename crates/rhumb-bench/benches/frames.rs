@@ -188,7 +188,7 @@ fn agent() {
     measure("200 steps, 1,000 results: typing", 5.0, &mut harness, &typing());
     measure("200 steps, 1,000 results: paging up", 5.0, &mut harness, &repeated("PageUp"));
     harness.keys("<Alt-r>");
-    measure("200 steps, 1,000 results: unfolding", 5.0, &mut harness, &repeated("k Alt-t"));
+    measure("200 steps, 1,000 results: unfolding", 5.0, &mut harness, &repeated("j Alt-t"));
 }
 
 /// A review of a reply that has many hunks in many files.
