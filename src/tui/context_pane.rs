@@ -419,10 +419,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
             let (drop, pin) = (key(Action::ContextDrop), key(Action::ContextPin));
             match tool {
                 Some(tool) if tool.is_dropped => {
-                    format!(
-                        "{drop} sends it again: {} tokens; now the model has a stub",
-                        meter::tokens(tool.tokens as u64)
-                    )
+                    format!("{drop} sends it again: {} tokens", meter::tokens(tool.tokens as u64))
                 }
                 tool => {
                     let pins = if tool.is_some_and(|tool| tool.is_pinned) { "unpins" } else { "pins" };

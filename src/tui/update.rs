@@ -490,12 +490,12 @@ mod tests {
         let mut app = app();
         press(&mut app, "h i");
         let before = app.session.transcript().len();
-        let modes = ["ask", "architect", "context", "code"].map(|name| {
+        let modes = ["ask", "architect", "context", "agent", "code"].map(|name| {
             press(&mut app, "Shift-Tab");
             assert!(app.hint.text().starts_with(&format!("mode {name}: ")), "{}", app.hint.text());
             app.session.mode().to_string()
         });
-        assert_eq!(modes, ["ask", "architect", "context", "code"]);
+        assert_eq!(modes, ["ask", "architect", "context", "agent", "code"]);
         assert_eq!((app.focus, app.composer.text().as_str()), (Pane::Chat, "hi"));
         assert_eq!(app.session.transcript().len(), before, "it is a key, not an event of the conversation");
         press(&mut app, "Ctrl-Up");

@@ -20,15 +20,20 @@ use crossterm::event::Event;
 use harness::{Harness, Scene};
 use rhumb::clock::{Stopwatch, ThreadWatch};
 use rhumb::tui::key;
-use rhumb_llm::StreamEvent;
+use rhumb_llm::{StreamEvent, ToolCall};
 use rhumb_session::context::Mode;
-use rhumb_session::{Answer, AnswerState, AskEvent, Entry, Response};
+use rhumb_session::{Answer, AnswerState, AskEvent, Entry, Response, ToolState, ToolUse};
 
 /// Columns and rows of the screen.
 const SCREEN: (u16, u16) = (160, 50);
 
 /// Entries of the long transcript.
 const MESSAGES: usize = 5_000;
+
+/// Steps of the long loop, calls of each, and bytes of each result.
+const STEPS: usize = 200;
+const CALLS: usize = 5;
+const RESULT_BYTES: usize = 20_000;
 
 /// Files of the large review, and hunks in each.
 const FILES: usize = 50;
@@ -47,6 +52,9 @@ fn main() {
     }
     if runs("transcript") {
         transcript();
+    }
+    if runs("agent") {
+        agent();
     }
     if runs("review") {
         review();
@@ -156,6 +164,31 @@ fn transcript() {
     harness.resize_only(80, 24);
     harness.frame();
     single("5,000 messages: the first frame at another size", 50.0, watch.ms());
+}
+
+/// A loop of the agent with many steps and large results.
+fn agent() {
+    let mut harness = Scene::demo().open(SCREEN.0, SCREEN.1);
+    let text = "read all of it".to_owned();
+    harness.app.session.extend_transcript([Entry::User { text, mode: Mode::Agent, answered: true }]);
+    for number in 1..=STEPS * CALLS {
+        let step = 1 + (number - 1) / CALLS;
+        let arguments = format!(r#"{{"path":"src/tide_{number}.rs","start_line":1,"end_line":{step}}}"#);
+        let call = ToolCall { id: number.to_string(), name: "read_file".into(), arguments, ..ToolCall::default() };
+        let result = format!("{number:>5} the tide is late\n").repeat(RESULT_BYTES / 23);
+        let outcome = "890 lines".to_owned();
+        let (state, tokens, ms) = (ToolState::Done, 5_000, 120);
+        let (is_dropped, is_pinned) = (false, false);
+        let tool = ToolUse { number, step, call, state, result, outcome, tokens, ms, is_dropped, is_pinned };
+        harness.app.session.extend_transcript([Entry::Tool(tool)]);
+    }
+    let watch = ThreadWatch::start();
+    harness.frame();
+    single("200 steps, 1,000 results: the first frame", 50.0, watch.ms());
+    measure("200 steps, 1,000 results: typing", 5.0, &mut harness, &typing());
+    measure("200 steps, 1,000 results: paging up", 5.0, &mut harness, &repeated("PageUp"));
+    harness.keys("<Alt-r>");
+    measure("200 steps, 1,000 results: unfolding", 5.0, &mut harness, &repeated("j Alt-t"));
 }
 
 /// A review of a reply that has many hunks in many files.

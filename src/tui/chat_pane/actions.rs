@@ -490,7 +490,7 @@ impl App {
         match entry.and_then(|entry| stops(entry).into_iter().nth(stop_id.stop)) {
             Some(Stop::Card(card)) => self.go_to_card(&card),
             Some(Stop::Thoughts(_) | Stop::Tool(..)) => self.toggle_thoughts_of(stop_id.entry),
-            Some(_) if !double && self.has_earlier_steps(stop_id.entry) => self.toggle_thoughts_of(stop_id.entry),
+            Some(_) if self.has_earlier_steps(stop_id.entry) => self.toggle_thoughts_of(stop_id.entry),
             Some(_) if matches!(entry, Some(Entry::Ran(_))) => self.open_log_of(stop_id.entry),
             Some(_) if matches!(entry, Some(Entry::FollowUp { .. } | Entry::Shared { .. })) => {
                 return self.follow_message(stop_id.entry);

@@ -10,7 +10,7 @@ mod transcript;
 
 use ratatui::widgets::{Block, Borders};
 use rhumb_session::context::Mode;
-use rhumb_session::{Question, TurnStatus};
+use rhumb_session::{Choice, Question, Subject, TurnStatus};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
@@ -30,6 +30,9 @@ const MAX_TEXT_COLUMNS: u16 = 120;
 /// Lines of the transcript that stay visible beside a question, which usually refers to them. A question that would
 /// leave fewer is shown as one line, and is opened to be answered.
 const MIN_TRANSCRIPT_LINES: usize = 6;
+
+/// With fewer lines for the transcript and the plan, the plan is not shown.
+const MIN_LINES_BELOW_PLAN: usize = 4;
 
 /// Columns of the rule above the composer that the line about passages leaves for the mode and the count of hidden lines.
 const MIN_RULE_COLUMNS: usize = 12;
@@ -64,8 +67,11 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     if let Some(turn) = app.session.turn() {
         // The line of a command of the agent says more than that tools run.
         let tools = command.as_ref().filter(|_| turn.status == TurnStatus::Tools);
-        let words =
-            tools.map_or_else(|| turn.status.to_string(), |command| sanitize::visible_line(command).into_owned());
+        let words = match tools {
+            Some(command) => sanitize::visible_line(command).into_owned(),
+            None if turn.status == TurnStatus::Tools && has_agent_question(app) => "waiting for your answer".to_owned(),
+            None => turn.status.to_string(),
+        };
         let (words, keys) = match agent {
             Some(agent) if agent.is_pausing => {
                 (format!("pausing after this step · {words}"), format!(" · {leave} again stops"))
@@ -92,7 +98,7 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     }
     let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
     let most = if app.session.questions().is_empty() { usize::from(inner.height) / 3 } else { 1 };
-    let most = most.min(spare.saturating_sub(MIN_TRANSCRIPT_LINES));
+    let most = most.min(spare.saturating_sub(MIN_TRANSCRIPT_LINES)).max(usize::from(spare >= MIN_LINES_BELOW_PLAN));
     let plan = plan::lines(cache.chat.plan.items(&app.session), inner.width, most, app.theme());
     let spare = spare.saturating_sub(plan.len());
     let question =
@@ -353,6 +359,10 @@ fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'stat
     clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
 }
 
+fn has_agent_question(app: &App) -> bool {
+    app.session.questions().iter().any(|question| matches!(&question.subject, Subject::Agent(_)))
+}
+
 /// The messages that the agent gets with the next results.
 fn steering_lines(app: &App, columns: u16) -> Lines {
     let steering = app.session.steering();
@@ -395,8 +405,9 @@ fn queue_lines(app: &App, width: u16) -> Lines {
 }
 
 fn question_lines(question: &Question, app: &App, width: u16) -> Lines {
-    let choices: Vec<String> =
-        question.choices.iter().map(|choice| format!("Alt-{} {}", choice.key, choice.label)).collect();
+    // The model writes the answers to its questions.
+    let label = |choice: &Choice| format!("Alt-{} {}", choice.key, sanitize::visible_line(&choice.label));
+    let choices: Vec<String> = question.choices.iter().map(label).collect();
     let title = format!("? {}", sanitize::visible_line(&question.title));
     let mut lines = hanging(&title, "", width, app.theme().style(Role::Warning));
     let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();

@@ -26,8 +26,9 @@ const FAILED_LINES: usize = 3;
 /// Calls are shown with their time from this many milliseconds on.
 const MIN_SHOWN_MS: u64 = 100;
 
-/// The mark before the lines of a card.
-const BAR: &str = "│ ";
+/// The mark before the lines below a card, which has two columns more than the mark of the card.
+const BAR: &str = "  │ ";
+const BAR_COLUMNS: usize = 2;
 
 /// A tool call as one line: its state, what it does, and what came of it. With `open`, the lines of [`details`] below it.
 pub(super) fn tool_lines(tool: &ToolUse, open: bool, columns: usize, scene: &TranscriptView<'_>) -> Lines {
@@ -36,6 +37,7 @@ pub(super) fn tool_lines(tool: &ToolUse, open: bool, columns: usize, scene: &Tra
     let change = action.as_ref().and_then(change_of);
     let mut lines = vec![head(tool, change.as_deref(), columns, theme)];
     if open {
+        let columns = columns.saturating_sub(BAR_COLUMNS);
         let mut below = Vec::new();
         if let Some(change) = &change {
             for (sign, text) in change.iter().take(MAX_CARD_LINES) {
@@ -244,6 +246,7 @@ fn cut(line: &str) -> &str {
 
 /// The output of a command of the agent, below its card: its last lines while it runs, and after it has failed.
 pub(super) fn output_lines(ran: &CommandRun, output: OutputOf, columns: usize, theme: &Theme) -> Lines {
+    let columns = columns.saturating_sub(BAR_COLUMNS);
     let most = if ran.state == RunState::Running { LIVE_LINES } else { FAILED_LINES };
     let tail: Vec<&str> = ran.tail.lines().rev().take(most).collect();
     let mut lines = Vec::new();

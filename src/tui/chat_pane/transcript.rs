@@ -16,6 +16,9 @@ use crate::tui::prelude::*;
 /// Bytes of messages out of view that a frame renders to learn their heights. The last message may exceed it.
 const MAX_MEASURED_BYTES: usize = 32 * 1024;
 
+/// Bytes that a short message counts as, because each takes some time.
+const MIN_MEASURED_BYTES: usize = 256;
+
 /// The input of a frame of the transcript.
 pub(super) struct TranscriptView<'a> {
     pub(super) entries: &'a Transcript,
@@ -305,7 +308,7 @@ impl TranscriptLayout<'_> {
                 return;
             }
             if let Some(message) = self.cache.messages.get(at).filter(|message| !message.exact) {
-                bytes += message.bytes();
+                bytes += message.bytes().max(MIN_MEASURED_BYTES);
                 self.render(at, false);
             }
         }

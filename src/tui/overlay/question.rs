@@ -239,7 +239,8 @@ fn types(key: KeyEvent) -> bool {
 }
 
 fn row(key: &str, label: &str, columns: usize, theme: &Theme) -> Line<'static> {
-    let label = width::clip(label, columns.saturating_sub(key.len() + 1)).into_owned();
+    let label = sanitize::visible_line(label);
+    let label = width::clip(&label, columns.saturating_sub(key.len() + 1)).into_owned();
     Line::from(vec![
         Span::styled(format!(" {key} "), theme.style(Role::Key)),
         Span::styled(label, theme.style(if key == "Esc" { Role::Muted } else { Role::Text })),
