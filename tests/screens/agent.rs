@@ -233,7 +233,7 @@ fn results_are_dropped_and_pinned_in_the_context() {
         done(&mut harness, 1, found(&"a line of the file\n".repeat(60), "60 lines", 300, 4));
         done(&mut harness, 2, found(&"harbour/ship.py:7: self.length\n".repeat(40), "40 matches", 400, 4));
         step(&mut harness, "That is all.", &[]);
-        harness.settle().keys("type \"/agent\" <Enter>").settle().keys("<Alt-3> G");
+        harness.settle().keys("type \"/agent\" <Enter>").settle().keys("<Alt-3> <Alt-z> G");
         for _ in 0..9 {
             if !harness.app.session.transcript().iter().any(is_pinned) {
                 harness.keys("k p").settle();

@@ -102,7 +102,7 @@ mod tests {
     fn a_plan_has_its_count_its_items_and_a_rule() {
         let text = shown(&plan(&MIXED), 12, 9);
         assert_eq!(text, ["plan 2/4", " ☑ item 1", " ☑ item 2", " ◐ item 3", " ☐ item 4", "────────────"]);
-        assert_eq!(shown(&plan(&MIXED), 40, 5)[4], "─────────────────────────── 1 more above ");
+        assert_eq!(shown(&plan(&MIXED), 40, 5)[4], "────────────────────────── 1 more above ");
     }
 
     #[test]

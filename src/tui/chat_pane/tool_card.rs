@@ -271,3 +271,96 @@ pub(super) fn earlier_steps(steps: usize, open: bool, columns: usize, scene: &Tr
     lines.extend(marked(&text, mark, Role::Muted, columns, scene.theme));
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::theme::ColorDepth;
+    use proptest::prelude::*;
+    use rhumb_llm::ToolCall;
+    use rhumb_session::Transcript;
+
+    fn tool(name: &str, arguments: &str, state: ToolState) -> ToolUse {
+        ToolUse {
+            number: 7,
+            step: 1,
+            call: ToolCall { name: name.into(), arguments: arguments.into(), ..ToolCall::default() },
+            state,
+            result: "said".into(),
+            outcome: "1 line".into(),
+            tokens: 1_234,
+            ms: 61_000,
+            is_dropped: false,
+            is_pinned: false,
+        }
+    }
+
+    fn shown(tool: &ToolUse, open: bool, columns: usize) -> Vec<String> {
+        let (theme, toggled, remarks) = (Theme::plain(ColorDepth::None), BTreeSet::new(), BTreeMap::new());
+        let scene = TranscriptView {
+            entries: &Transcript::default(),
+            theme: &theme,
+            width: cells(columns + 2),
+            height: 20,
+            thoughts: false,
+            toggled: &toggled,
+            thoughts_key: "Alt-t",
+            log_key: "F6",
+            read_key: "Alt-r",
+            remarks: &remarks,
+            focus: None,
+        };
+        let text = |line: &Line<'_>| line.to_string().trim_end().to_owned();
+        tool_lines(tool, open, columns, &scene).iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_time_and_the_tokens_go_first_where_the_line_is_short() {
+        let tool = tool("read_file", r#"{"path":"src/a.rs"}"#, ToolState::Done);
+        assert_eq!(shown(&tool, false, 60), ["✓ read_file src/a.rs · 1 line · 1.2k tokens · 1 min 1 s"]);
+        assert_eq!(shown(&tool, false, 45), ["✓ read_file src/a.rs · 1 line · 1.2k tokens"]);
+        assert_eq!(shown(&tool, false, 30), ["✓ read_file src/a.rs · 1 line"]);
+    }
+
+    #[test]
+    fn an_open_card_shows_the_change_and_a_refused_one_also_the_reason() {
+        let edit = r#"{"path":"a.rs","search":"one\ntwo","replace":"one\n2"}"#;
+        let done = shown(&tool("edit", edit, ToolState::Done), true, 60);
+        assert_eq!(done[0], "✓ edit a.rs · +1 −1 · 1.2k tokens · 1 min 1 s");
+        assert_eq!(done[1..], ["  │   one", "  │ - two", "  │ + 2"]);
+        let failed = shown(&tool("edit", edit, ToolState::Failed), true, 60);
+        assert!(failed[0].contains("1 line") && failed[4] == "  │ said", "{failed:?}");
+        let patch = r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n kept\n-old\n+new\n*** End Patch"}"#;
+        let patch = shown(&tool("apply_patch", patch, ToolState::Done), true, 60);
+        assert!(patch.ends_with(&["  │   kept".into(), "  │ - old".into(), "  │ + new".into()]), "{patch:?}");
+    }
+
+    #[test]
+    fn a_long_result_says_how_much_is_missing() {
+        let mut tool = tool("grep", r#"{"pattern":"x"}"#, ToolState::Done);
+        tool.result = "line\n".repeat(500);
+        let shown = shown(&tool, true, 60);
+        assert_eq!(shown.len(), MAX_CARD_LINES + 2);
+        assert_eq!(shown[MAX_CARD_LINES + 1], "  │ … 300 more lines (Alt-r, then Enter)");
+        assert_eq!(details(&tool).1.lines().count(), 500);
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_of_a_card_is_wider_than_the_pane(
+            name in prop::sample::select(vec!["run", "edit", "ask_user", "\u{1b}[2J", "大文字"]),
+            text in any::<String>(),
+            (outcome, result) in any::<(String, String)>(),
+            columns in 8usize..90,
+        ) {
+            let arguments = format!(
+                r#"{{"command":{0:?},"path":{0:?},"search":{0:?},"replace":"","question":{0:?}}}"#, text
+            );
+            let mut tool = tool(name, &arguments, ToolState::Done);
+            (tool.outcome, tool.result) = (outcome, result);
+            for line in shown(&tool, true, columns) {
+                prop_assert!(width::columns(&line) <= columns + 2, "{line:?}");
+            }
+        }
+    }
+}
