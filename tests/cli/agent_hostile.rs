@@ -2,7 +2,7 @@
 
 use serde_json::json as object;
 
-use super::agent::{agent, agent_command, run_agent, runs_commands};
+use super::agent::{agent, agent_command, run_agent, runs_commands, settings};
 use super::support::exercise::{greet_repo, steps};
 use super::support::wire::{Answer, Api};
 use super::*;
@@ -152,6 +152,62 @@ fn secrets_in_results_are_masked() {
         let body = request.body.to_string();
         assert!(!body.contains(secret) && !body.contains(token) && !body.contains(KEY), "{body}");
     }
+}
+
+#[test]
+fn files_of_keys_and_passwords_are_not_edited() {
+    let secret = "correct horse battery staple";
+    let env = format!("PASSPHRASE={secret}\n");
+    let repo = greet_repo();
+    repo.file(".env", &env);
+    std::os::unix::fs::symlink(".env", repo.path().join("settings.txt")).unwrap();
+    repo.commit("Add secrets");
+    let mut script = Vec::new();
+    for path in [".env", "./.env", "settings.txt"] {
+        let patch = |edit: &str| object!({"patch": format!("*** Begin Patch\n{edit}\n*** End Patch")});
+        script.push(Answer::calls([
+            ("edit", object!({"path": path, "search": "PASSPHRASES=\n", "replace": "x\n"})),
+            ("edit", object!({"path": path, "search": "PASSPHRASE=", "replace": "x="})),
+            ("write_file", object!({"path": path, "content": "x\n"})),
+            ("delete_file", object!({"path": path})),
+        ]));
+        script.push(Answer::calls([
+            ("apply_patch", patch(&format!("*** Update File: {path}\n*** Move to: x.txt\n@@\n-PASS\n+x"))),
+            ("apply_patch", patch(&format!("*** Update File: {path}\n@@\n-PASSPHRASE\n+x"))),
+        ]));
+    }
+    script.push(Answer::text("Done."));
+    let server = ModelServer::start(steps(script));
+    let ran = agent(&repo, &server, &["--yes", "--json"]);
+    for (ok, text) in ran.results() {
+        assert!(!ok && !text.contains(secret), "{text}");
+    }
+    let sent: String = server.requests().iter().map(|request| request.body.to_string()).collect();
+    assert!(!sent.contains(secret), "{sent}");
+    assert_eq!(repo.read(".env"), env);
+    untouched(&repo);
+}
+
+#[test]
+fn an_allowed_command_needs_a_yes_for_the_network() {
+    if !runs_commands() {
+        return;
+    }
+    let repo = greet_repo();
+    let server = ModelServer::start(steps([
+        Answer::calls([("run", object!({"command": "echo one"}))]),
+        Answer::calls([("run", object!({"command": "echo two", "network": true}))]),
+        Answer::text("Done."),
+    ]));
+    let home = settings("allow = [\"echo *\"]\nagent_run = \"ask\"\n");
+    let mut command = agent_command(&repo, &server, Api::Chat, &["--yes", "--json"]);
+    command.env("XDG_CONFIG_HOME", home.path());
+    let ran = run_agent(command);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let results = ran.results();
+    assert!(results[0].0 && results[0].1.contains("one"), "{results:?}");
+    assert!(!results[1].0, "{results:?}");
+    untouched(&repo);
 }
 
 #[test]

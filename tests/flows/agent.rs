@@ -111,7 +111,7 @@ fn what_the_user_types_meanwhile_is_part_of_the_next_request() {
     send(&pty, "/agent Make the test pass");
     pty.wait_for("⋯ run sleep 3");
     send(&pty, "and keep it short");
-    pty.wait_for("1 message for it");
+    pty.wait_for("goes with the next result");
     pty.wait_for("Understood.");
     let requests = server.requests();
     assert_eq!(requests.len(), 2);

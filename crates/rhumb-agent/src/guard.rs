@@ -13,7 +13,7 @@ pub struct Caps {
     pub tokens: Option<u64>,
     /// The maximum cost in dollars.
     pub dollars: Option<f64>,
-    /// The maximum time.
+    /// The maximum time. The caller measures it.
     pub time: Option<Duration>,
 }
 
@@ -26,8 +26,6 @@ pub struct Spent {
     pub tokens: u64,
     /// Dollars.
     pub dollars: f64,
-    /// Time.
-    pub time: Duration,
 }
 
 /// A completed step, as the guard sees it.
@@ -182,10 +180,7 @@ impl Caps {
         if let Some(tokens) = self.tokens.filter(|tokens| spent.tokens >= *tokens) {
             return Some(Stop::Tokens(tokens));
         }
-        if self.dollars.is_some_and(|dollars| spent.dollars >= dollars) {
-            return Some(Stop::Dollars);
-        }
-        self.time.filter(|time| spent.time >= *time).map(Stop::Time)
+        self.dollars.filter(|dollars| spent.dollars >= *dollars).map(|_| Stop::Dollars)
     }
 }
 

@@ -65,6 +65,8 @@ pub struct RequestSpec {
     pub map: MapSettings,
     /// Choices of this session that take precedence over the settings.
     pub overrides: RequestOverrides,
+    /// In agent mode, the message that the loop answers, for the ranking of the map between its steps.
+    pub topic: String,
     /// In agent mode, the tools that are offered.
     pub tools: Option<ToolSet>,
     /// Whether calls of tools are written as text.

@@ -107,7 +107,7 @@ impl Session {
     pub fn cancel(&mut self) -> Vec<Effect> {
         let Some(turn) = self.turns.cancel() else { return Vec::new() };
         self.hold_queue();
-        let is_agent = self.last_step_of(&turn);
+        let is_agent = self.has_worked(&turn);
         if self.close_answer(Some("cancelled".into())).is_some() || is_agent {
             self.mark_answered();
         } else {
@@ -209,6 +209,7 @@ impl Session {
                 self.model.connect(model, host, facts);
                 self.notices.push(Notice::Connected);
                 self.next_request.model_changed();
+                self.agent_model_changed();
                 notes.into_iter().for_each(|note| self.report_failure(Level::Warning, note));
                 return self.measure();
             }

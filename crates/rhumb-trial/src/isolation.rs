@@ -67,10 +67,12 @@ impl Isolation {
 
     /// Whether a command can do no harm: it can write to the checkout alone, and it reaches nothing.
     pub fn is_complete(&self) -> bool {
-        self.files == FileIsolation::Overlay
-            && self.landlock.is_some()
-            && self.network.enforced
-            && self.network.wanted == Network::None
+        self.is_confined() && self.network.wanted == Network::None
+    }
+
+    /// Whether a command can write to the checkout alone, and reaches only what was wanted.
+    pub fn is_confined(&self) -> bool {
+        self.files == FileIsolation::Overlay && self.landlock.is_some() && self.network.enforced
     }
 
     /// The network as in JSON: what the command could reach.

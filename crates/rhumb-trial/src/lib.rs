@@ -121,6 +121,8 @@ pub struct RunOptions {
     pub masks: SecretMask,
     /// What the watcher of the output gets.
     pub watch: Watch,
+    /// Whether the command is not run if the repository cannot be mounted, instead of running in a copy.
+    pub must_mount: bool,
 }
 
 impl RunOptions {
@@ -133,6 +135,7 @@ impl RunOptions {
             environment: Environment::default(),
             masks: SecretMask::default(),
             watch: Watch::default(),
+            must_mount: false,
         }
     }
 }
@@ -275,6 +278,9 @@ impl Trial {
             }
         }
         let reason = self.cannot_mount.clone().unwrap_or_default();
+        if options.must_mount {
+            return Err(TrialError::Setup(reason));
+        }
         let checkout = self.scratch.copy();
         copy::refresh(&self.root, &checkout, &reason, self.max_copy_bytes)?;
         let (outcome, status) = self.start(&checkout, changes, options, stop, log, watch)?;

@@ -150,8 +150,9 @@ fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -
 /// The rules of agent mode: those of the settings, and the flags. Nobody answers questions.
 fn agent_rules(settings: &Settings, args: &EditArgs) -> AgentRules {
     let rules = settings.agent_rules;
-    // Without a user, "ask" means that nothing runs.
-    let of_settings = if rules.run == RunPolicy::Ask { RunPolicy::None } else { rules.run };
+    // Without a user, "ask" means that only allowed commands run.
+    let is_none = rules.run == RunPolicy::Ask && settings.allow.is_empty();
+    let of_settings = if is_none { RunPolicy::None } else { rules.run };
     let caps = Caps {
         steps: args.max_steps.or(rules.caps.steps),
         dollars: args.budget.or(rules.caps.dollars),

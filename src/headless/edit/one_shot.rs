@@ -167,6 +167,7 @@ impl<'a> OneShot<'a> {
         }
         self.warn_of_unsent_files(message);
         let mode = self.args.mode();
+        self.session.note_addresses(message);
         let (sent, effects) = self.session.send_in_mode(message, mode);
         if !sent {
             let notice = self.session.transcript().iter().rev().find_map(|entry| match entry {
@@ -446,7 +447,7 @@ impl<'a> OneShot<'a> {
             }
             let (tokens, ms, text) = (tool.tokens, tool.ms, tool.result.clone());
             self.out.event(&TurnEvent::ToolResult { id, name, arguments: arguments(), ok, tokens, ms, text })?;
-            if tool.call.name == "plan" && ok {
+            if tool.description().0 == "plan" && ok {
                 let items = serde_json::to_value(self.session.agent_plan()).unwrap_or_default();
                 self.out.event(&TurnEvent::Plan { items })?;
             }

@@ -4,10 +4,13 @@ use super::CallResult;
 use crate::host::{Host, propose};
 use rhumb_agent::Action;
 use rhumb_edit::{
-    Edit, EditFormat, Flag, FormatChoice, Outcome, ParsedReply, PendingChanges, Proposal, Status, Strategy, parse,
+    Edit, EditFormat, FileChange, Flag, FormatChoice, Outcome, ParsedReply, PendingChanges, Proposal, Status, Strategy,
+    parse,
 };
 use rhumb_session::{AgentView, ToolOutcome};
 use rhumb_text::count;
+use rhumb_text::sanitize::visible_line;
+use rhumb_workspace::{Root, is_secret_name, resolve_links};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -35,6 +38,13 @@ impl Host {
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
         let mut proposal = propose::propose_parsed(&pending, &self.shared.root, &paths, parsed);
         proposal.refuse_doubtful_names();
+        if let Some(path) = secret_path(&proposal, &self.shared.root) {
+            let path = visible_line(path);
+            let text = format!(
+                "{path} was not edited: files with such names hold keys or passwords. Ask the user to edit it."
+            );
+            return CallResult::new(false, &text);
+        }
         let outcomes = [proposal.outcomes.as_slice(), &proposal.repeated].concat();
         let ok = outcomes.iter().all(|outcome| outcome.status == Status::Applied);
         let text = outcomes.iter().map(|outcome| told(outcome, &proposal)).collect::<Vec<_>>().join("\n");
@@ -61,6 +71,20 @@ impl Host {
             None => rhumb_workspace::read(&self.shared.root, path).ok().map(|snapshot| snapshot.text),
         }
     }
+}
+
+/// The first file of a proposal with the name of a key or password file, or that links to one. An answer to an edit of it would quote its
+/// text.
+fn secret_path<'p>(proposal: &'p Proposal, root: &Root) -> Option<&'p str> {
+    let outcomes = proposal.outcomes.iter().chain(&proposal.repeated).map(|outcome| outcome.path.as_str());
+    let files = proposal.files.iter().flat_map(|file| {
+        let source = match &file.change {
+            FileChange::Rename { from } => Some(from.as_str()),
+            _ => None,
+        };
+        [Some(file.path.as_str()), source].into_iter().flatten()
+    });
+    outcomes.chain(files).find(|path| is_secret_name(path) || is_secret_name(&resolve_links(root, path)))
 }
 
 /// An edit of a part of a line, as one of whole lines. `None` if the text to replace consists of whole lines, or does not stand in the file

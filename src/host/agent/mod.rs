@@ -9,6 +9,7 @@ use super::{Host, lock, on_blocking_thread};
 use rhumb_agent::{Action, Keep, clip};
 use rhumb_session::{AgentEffect, AgentResponse, AgentView, PendingCall, Response, ToolOutcome};
 use rhumb_text::count;
+use rhumb_text::secrets::masked;
 use rhumb_tokens::TokenCounter as _;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,6 +55,11 @@ impl AgentState {
         {
             size -= dropped.len();
         }
+    }
+
+    /// Forgets the text of an earlier call with the same number, such as one of another session.
+    fn forget(&self, number: usize) {
+        lock(&self.kept).remove(&number);
     }
 
     fn kept(&self, number: usize) -> Option<Arc<str>> {
@@ -107,14 +113,15 @@ impl Host {
     async fn perform(self, turn: u64, call: PendingCall, view: Arc<AgentView>, cancel: CancellationToken) {
         let started = Instant::now();
         let number = call.number;
-        if let Action::Run { command, network, .. } = &call.action
-            && !call.is_approved
-        {
-            let (host, asked, network, policy) = (self.clone(), command.clone(), *network, view.run);
-            let reason = on_blocking_thread(move || host.needs_approval(&asked, network, policy)).await;
-            if let Ok(Some(reason)) = reason {
-                let command = command.clone();
-                return self.respond_agent(AgentResponse::NeedsApproval { turn, number, command, reason }).await;
+        if let Some(command) = run::Command::of(&call).filter(|command| !command.is_approved) {
+            let (host, line, policy) = (self.clone(), command.line.clone(), view.run);
+            // A command of which nothing is known is asked about.
+            let reason = match on_blocking_thread(move || host.needs_approval(&command, policy)).await {
+                Ok(reason) => reason,
+                Err(failure) => Some(failure.message),
+            };
+            if let Some(reason) = reason {
+                return self.respond_agent(AgentResponse::NeedsApproval { turn, number, command: line, reason }).await;
             }
         }
         let result = tokio::select! {
@@ -139,21 +146,22 @@ impl Host {
         cancel: CancellationToken,
     ) -> CallResult {
         let host = self.clone();
+        let command = run::Command::of(&call);
         match call.action {
             Action::FetchUrl { url } => match self.page_for_message(&url).await {
                 Ok(page) => CallResult::new(true, page.text),
                 Err(failure) => CallResult::new(false, failure.message),
             },
             Action::Task { prompt } => self.task(turn, &prompt, &view, &cancel).await,
-            Action::Run { command, network, timeout } => {
+            Action::Run { .. } => {
+                let Some(command) = command else { return CallResult::new(false, "There is no command.") };
                 let stop = rhumb_workspace::process::StopHandle::default();
                 let handle = stop.clone();
                 tokio::spawn(async move {
                     cancel.cancelled().await;
                     handle.stop();
                 });
-                let options = run::Command { line: command, network, timeout, job: call.job };
-                blocking(move || host.as_job(options.job, &stop, || host.run_in_trial(&options, &view, &stop))).await
+                blocking(move || host.as_job(command.job, &stop, || host.run_in_trial(&command, &view, &stop))).await
             }
             action if action.is_edit() => blocking(move || host.edit(&action, &view)).await,
             action => {
@@ -181,12 +189,12 @@ impl Host {
         }
         let survey = self.shared.survey.borrow().clone();
         let paths: Vec<String> = survey.iter().flat_map(|survey| &survey.files).map(|file| file.path.clone()).collect();
-        let repository = tools::AgentView {
+        let repository = tools::RepositoryView {
             root: &self.shared.root,
             paths: &paths,
             pending: &view.pending,
             survey: survey.as_deref(),
-            meaning: None,
+            masks: !self.shared.env.settings.send_secrets,
             counter: &*self.counter(),
         };
         match tools::perform(action, &repository, stop) {
@@ -198,22 +206,26 @@ impl Host {
     /// Cuts a result to its budget, and counts its tokens.
     fn outcome(&self, number: usize, result: CallResult, started: Instant) -> ToolOutcome {
         let rest = format!("read_file path=\"result:{number}\" with start_line and end_line");
-        let clipped = clip(&result.text, result.keep, MAX_RESULT_BYTES, MAX_RESULT_LINES, &rest);
+        // A part of a secret is not recognised, so the text is masked before it is cut.
+        let text = if self.shared.env.settings.send_secrets { result.text } else { masked(&result.text).into_owned() };
+        let clipped = clip(&text, result.keep, MAX_RESULT_BYTES, MAX_RESULT_LINES, &rest);
         if clipped.missing_bytes > 0 || result.rest.is_some() {
-            self.shared.agent.keep(number, result.rest.as_deref().unwrap_or(&result.text));
+            self.shared.agent.keep(number, result.rest.as_deref().unwrap_or(&text));
+        } else {
+            self.shared.agent.forget(number);
         }
-        let mut text = clipped.text;
+        let mut shown = clipped.text;
         if result.rest.is_some() && clipped.missing_bytes == 0 {
-            text.push_str(&format!("\n[the rest: {rest}]"));
+            shown.push_str(&format!("\n[the rest: {rest}]"));
         }
         let summary = match result.summary.is_empty() {
-            true if result.ok => count(result.text.lines().count(), "line"),
-            true => result.text.lines().next().unwrap_or_default().chars().take(80).collect(),
+            true if result.ok => count(text.lines().count(), "line"),
+            true => text.lines().next().unwrap_or_default().chars().take(80).collect(),
             false => result.summary,
         };
         let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let tokens = self.counter().count(&text);
-        ToolOutcome { ok: result.ok, tokens, text, summary, ms, ..result.outcome }
+        let tokens = self.counter().count(&shown);
+        ToolOutcome { ok: result.ok, tokens, text: shown, summary, ms, ..result.outcome }
     }
 }
 

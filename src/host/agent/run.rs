@@ -3,8 +3,8 @@
 use super::CallResult;
 use crate::host::verify::{CommandEvent, how};
 use crate::host::{Host, TrialSetup, changes_of, environment, lock, masks};
-use rhumb_agent::Keep;
-use rhumb_session::{AgentView, Origin, PendingWrite, RunPolicy, ToolOutcome, pending_writes};
+use rhumb_agent::{Action, Keep};
+use rhumb_session::{AgentView, Origin, PendingCall, PendingWrite, RunPolicy, ToolOutcome, pending_writes};
 use rhumb_trial::{Network, RunOptions, Trial};
 use rhumb_workspace::process::{CommandLine, StopHandle, matches_pattern};
 use std::fmt::Write as _;
@@ -20,26 +20,49 @@ pub(super) struct Command {
     /// Seconds.
     pub(super) timeout: Option<u64>,
     pub(super) job: u64,
+    /// Whether the user has allowed it.
+    pub(super) is_approved: bool,
+}
+
+impl Command {
+    /// The command of a call, if it is one.
+    pub(super) fn of(call: &PendingCall) -> Option<Self> {
+        let Action::Run { command, network, timeout } = &call.action else { return None };
+        let (line, network, timeout) = (command.clone(), *network, *timeout);
+        Some(Self { line, network, timeout, job: call.job, is_approved: call.is_approved })
+    }
 }
 
 impl Host {
     /// Why a command must be approved by the user; `None` if it may run.
-    pub(super) fn needs_approval(&self, line: &str, network: bool, policy: RunPolicy) -> Option<String> {
+    pub(super) fn needs_approval(&self, command: &Command, policy: RunPolicy) -> Option<String> {
         let settings = &self.shared.env.settings;
-        if policy == RunPolicy::All || settings.allow.iter().any(|pattern| matches_pattern(line, pattern)) {
+        let is_allowed = settings.allow.iter().any(|pattern| matches_pattern(&command.line, pattern));
+        if policy == RunPolicy::All || (is_allowed && !command.network) {
             return None;
         }
+        let mut reasons = Vec::new();
         if policy == RunPolicy::Ask {
-            return Some("The setting agent_run asks about every command.".to_owned());
+            reasons.push("The setting agent_run asks about every command.".to_owned());
         }
-        if network {
-            return Some("It asks for the network.".to_owned());
+        if command.network {
+            reasons.push("It gets the whole network.".to_owned());
         }
-        let isolation = self.with_trial(|trial| trial.probe(Network::None).map_err(|error| error.to_string()));
-        match isolation {
-            Ok(isolation) if isolation.is_complete() => None,
-            Ok(isolation) => Some(format!("The isolation is not complete here: {}.", isolation.missing.join("; "))),
-            Err(error) => Some(format!("No trial checkout is possible here: {error}.")),
+        let network = self.network_of(command);
+        match self.with_trial(|trial| trial.probe(network).map_err(|error| error.to_string())) {
+            Ok(isolation) if isolation.is_confined() || (command.network && isolation.missing.is_empty()) => {}
+            Ok(isolation) => reasons.push(format!("The isolation is not complete: {}.", isolation.missing.join("; "))),
+            Err(error) => reasons.push(format!("No trial checkout is possible here: {error}.")),
+        }
+        (!reasons.is_empty()).then(|| reasons.join(" "))
+    }
+
+    /// What a command may reach: nothing, servers of this machine if the settings allow it in trials, or everything if it asks.
+    fn network_of(&self, command: &Command) -> Network {
+        match (command.network, self.shared.env.settings.trial_network) {
+            (true, _) => Network::Full,
+            (false, Network::None) => Network::None,
+            (false, _) => Network::Loopback,
         }
     }
 
@@ -70,7 +93,8 @@ impl Host {
         let changes = changes_of(&self.shared.root, &writes).map_err(|error| error.to_string())?;
         let limit = env.settings.command_timeout;
         let options = RunOptions {
-            network: if command.network { Network::Full } else { env.settings.trial_network },
+            network: self.network_of(command),
+            must_mount: !command.is_approved && view.run != RunPolicy::All,
             time_limit: Some(command.timeout.map_or(limit, |seconds| Duration::from_secs(seconds).min(limit))),
             environment: environment(env, Origin::Model),
             masks: masks(env),

@@ -11,8 +11,8 @@ use request_env::RequestEnv;
 use rhumb_agent::{PatchTool, ToolSet};
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
+use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
-use rhumb_llm::{Image, Role};
 use rhumb_session::context::{
     BudgetOverrides, BudgetPlan, ContextFile, ContextInputs, Mode, OfferedTools, Prompts, Window, fit, manual,
 };
@@ -185,9 +185,7 @@ impl ChatContents {
 
 /// The message that the map is ranked for. Between the steps of an agent loop there is no draft, and the map must not change.
 fn topic(spec: &RequestSpec) -> &str {
-    let of_user =
-        || spec.exchange.iter().rfind(|message| message.role == Role::User && message.tool_results.is_empty());
-    if spec.draft.is_empty() { of_user().map_or("", |message| &message.content) } else { &spec.draft }
+    if spec.draft.is_empty() { &spec.topic } else { &spec.draft }
 }
 
 fn map_request(spec: &RequestSpec, source: &MapSource<'_>, files: &[ContextFile], budget: usize) -> MapRequest {

@@ -200,8 +200,7 @@ mod tests {
     fn the_output_of_a_command_belongs_to_its_card_and_goes_when_it_has_succeeded() {
         let failed = RunState::Ended(End::Exit(1));
         let run = || tool(1, "run", r#"{"command":"make"}"#);
-        let entries =
-            [run(), ran("make", failed), run(), tool(1, "grep", "{}"), ran("make", RunState::Running)];
+        let entries = [run(), ran("make", failed), run(), tool(1, "grep", "{}"), ran("make", RunState::Running)];
         let all = views(&entries, &[]);
         assert_eq!([all[1].output, all[4].output], [OutputOf::CardAbove, OutputOf::EarlierCard]);
         assert!(!all[1].hidden && !all[4].hidden && !all[1].gap);

@@ -61,12 +61,22 @@ impl Review {
     /// review does not touch. Returns the paths of files in which a hunk was replaced that was not rejected and had
     /// no comment.
     pub fn merge(&mut self, newer: Self) -> Vec<String> {
+        self.merge_with(newer, false)
+    }
+
+    /// Merges a newer review that was made on top of all hunks that are not rejected: what it does not have was taken
+    /// back. Hunks with the same change keep their decisions, and rejected ones stay.
+    pub fn merge_complete(&mut self, newer: Self) -> Vec<String> {
+        self.merge_with(newer, true)
+    }
+
+    fn merge_with(&mut self, newer: Self, is_complete: bool) -> Vec<String> {
         let mut replaced = Vec::new();
         let newer_paths: Vec<String> = newer.files.iter().map(|file| file.path.clone()).collect();
         for mut file in newer.files {
             match self.files.iter_mut().find(|old| old.path == file.path) {
                 Some(old) => {
-                    if !file.adopt(old) {
+                    if !file.adopt(old, is_complete) {
                         replaced.push(file.path.clone());
                     }
                     *old = file;
@@ -136,7 +146,8 @@ impl FileReview {
 
     /// Takes over the hunks of `older` that this proposal has too or does not touch. Returns `false` if a hunk is
     /// lost that was not rejected and had no comment.
-    fn adopt(&mut self, older: &Self) -> bool {
+    /// If the proposal `is_complete`, hunks that it does not have are not taken over, unless they are rejected.
+    fn adopt(&mut self, older: &Self, is_complete: bool) -> bool {
         self.comment.clone_from(&older.comment);
         // The user requested another version of the hunks with a comment.
         let is_open = |item: &ReviewHunk| item.decision() != Decision::Rejected && item.comments().next().is_none();
@@ -176,7 +187,8 @@ impl FileReview {
         let mut is_all = true;
         for (group, _) in groups.iter().zip(taken).filter(|(_, taken)| !taken) {
             let is_free = group.iter().all(|(item, _)| items.iter().all(|(other, _)| !touch(&item.hunk, &other.hunk)));
-            if is_free {
+            let is_taken_back = is_complete && group.iter().any(|(item, _)| item.decision() != Decision::Rejected);
+            if is_free && !is_taken_back {
                 items.extend(group.iter().cloned());
             }
             is_all &= is_free || !group.iter().any(|(item, _)| is_open(item));

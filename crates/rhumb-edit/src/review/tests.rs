@@ -261,6 +261,15 @@ fn hunks_that_a_newer_proposal_does_not_touch_stay() {
 }
 
 #[test]
+fn hunks_that_a_complete_proposal_does_not_have_are_taken_back() {
+    let mut older = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    older.decide(id(1), Decision::Rejected);
+    older.merge_complete(review("a\nb\nc\nd\ne\n", "a\nb\nc\nd\nE\n"));
+    assert_eq!(older.files[0].proposed.as_deref(), Some("a\nb\nC\nd\nE\n"), "the rejected hunk stays");
+    assert_eq!(older.counts(), Counts { pending: 1, accepted: 0, rejected: 1 });
+}
+
+#[test]
 fn pending_changes_are_all_hunks_that_are_not_rejected() {
     let mut review = review("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
     review.decide(id(0), Decision::Rejected);

@@ -30,12 +30,16 @@ pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
     let last_user = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
     let mut messages: Vec<Message> = Vec::new();
     let mut entries = entries.iter().enumerate().peekable();
+    // The attempts to answer a message that is not part of the conversation are not part of it either.
+    let mut is_included = false;
     while let Some((at, entry)) = entries.next() {
         match entry {
-            Entry::User { answered: false, .. } => {}
+            Entry::User { answered, .. } if !answered => is_included = false,
             Entry::User { text, .. } => {
+                is_included = true;
                 push_text(&mut messages, first.filter(|_| Some(at) == last_user).unwrap_or(text));
             }
+            _ if !is_included => {}
             Entry::FollowUp { answered: false, .. } => {}
             Entry::FollowUp { text, .. } | Entry::Steering { text } | Entry::Shared { text, .. } => {
                 push_text(&mut messages, text);
@@ -43,11 +47,18 @@ pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
             Entry::Answer(answer) => {
                 let mut calls = Vec::new();
                 let mut results = Vec::new();
-                // Status messages can stand between an answer and its calls.
-                while let Some((_, Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_))) = entries.peek() {
-                    if let Some((_, Entry::Tool(tool))) = entries.next() {
-                        calls.push(tool.call_for_model());
-                        results.push(tool.result_for_model());
+                // Status messages and shared texts can stand between an answer and its calls.
+                let mut shared = Vec::new();
+                while let Some((_, Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_) | Entry::Shared { .. })) =
+                    entries.peek()
+                {
+                    match entries.next() {
+                        Some((_, Entry::Tool(tool))) => {
+                            calls.push(tool.call_for_model());
+                            results.push(tool.result_for_model());
+                        }
+                        Some((_, Entry::Shared { text, .. })) => shared.push(text),
+                        _ => {}
                     }
                 }
                 let is_cut = matches!(answer.state, AnswerState::Incomplete(_));
@@ -63,6 +74,7 @@ pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
                 if !results.is_empty() {
                     messages.push(Message { tool_results: results, ..Message::new(Role::User, "") });
                 }
+                shared.iter().for_each(|text| push_text(&mut messages, text));
             }
             Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_) | Entry::Cleared => {}
         }

@@ -191,9 +191,17 @@ pub(crate) struct Agent {
     current: Option<AgentLoop>,
     /// How the last loop ended; `None` while one runs.
     end: Option<AgentEnd>,
+    /// What earlier runs of the loop have used for the same message.
+    spent: rhumb_agent::Spent,
+    /// Whether the model or its server was found to have no tool calls.
+    has_no_tools: bool,
     /// The reviews before steps that changed them: the number of the step in the transcript (see [`ToolUse::number`] of its
     /// first call), and the review.
     snapshots: Vec<(usize, Review)>,
+    /// The addresses that the user has typed.
+    pub(crate) named_pages: BTreeSet<String>,
+    /// The number of the last call whose snapshot is not kept.
+    snapshots_after: usize,
     /// The messages of the agent turns, for a revision of the transcript.
     exchange: RefCell<ExchangeCache>,
 }
@@ -285,6 +293,16 @@ impl Session {
         &self.agent.rules
     }
 
+    /// Whether calls are written as text.
+    fn writes_calls(&self) -> bool {
+        self.agent.rules.text_protocol || self.agent.has_no_tools
+    }
+
+    /// Another model was connected, which may have tool calls.
+    pub(crate) fn agent_model_changed(&mut self) {
+        self.agent.has_no_tools = false;
+    }
+
     /// The tools that are offered.
     pub(crate) fn tool_set(&self) -> ToolSet {
         let rules = &self.agent.rules;
@@ -298,18 +316,21 @@ impl Session {
         }
     }
 
+    /// What the loop has used since the message that it answers.
     pub(crate) fn agent_spent(&self) -> rhumb_agent::Spent {
-        let Some(run) = &self.agent.current else { return rhumb_agent::Spent::default() };
+        let before = self.agent.spent;
+        let Some(run) = &self.agent.current else { return before };
         let spend = self.spending.ledger().turn(run.turn);
         let tokens = spend.tokens.input() + spend.tokens.output;
-        rhumb_agent::Spent { steps: run.steps, tokens, dollars: spend.known.as_f64(), time: Duration::ZERO }
+        let (tokens, dollars) = (before.tokens + tokens, before.dollars + spend.known.as_f64());
+        rhumb_agent::Spent { steps: run.steps, tokens, dollars }
     }
 
     /// Begins the loop of a turn of agent mode.
     pub(crate) fn open_loop(&mut self, turn: &Turn) {
         if turn.mode == Mode::Agent {
             self.agent.current = Some(AgentLoop { turn: turn.number, ..AgentLoop::default() });
-            self.agent.end = None;
+            (self.agent.end, self.agent.spent) = (None, rhumb_agent::Spent::default());
         }
     }
 
@@ -322,13 +343,18 @@ impl Session {
     /// Makes a request one of agent mode: with tools, and with the agent turns as they were.
     pub(crate) fn as_agent_request(&self, spec: &mut RequestSpec) {
         spec.tools = Some(self.tool_set());
-        spec.text_protocol = self.agent.rules.text_protocol;
+        spec.text_protocol = self.writes_calls();
         let Some(start) = messages::start(&self.transcript) else { return };
         let entries = &self.transcript[start..];
         let shared = std::mem::take(&mut spec.exchange);
         Arc::make_mut(&mut spec.history).extend_from_slice(&shared);
         spec.split_exchange(transcript::history(entries).count());
         spec.exchange = self.exchange(entries);
+        let message = entries.iter().rev().find_map(|entry| match entry {
+            Entry::User { text, .. } => Some(text.clone()),
+            _ => None,
+        });
+        spec.topic = message.unwrap_or_default();
     }
 
     /// The messages of the agent turns. A long loop has megabytes, and they are needed after each key.
@@ -342,7 +368,7 @@ impl Session {
     }
 
     /// Whether the turn is one of agent mode that has done something.
-    pub(crate) fn last_step_of(&self, turn: &Turn) -> bool {
+    pub(crate) fn has_worked(&self, turn: &Turn) -> bool {
         turn.mode == Mode::Agent && !self.is_first_request()
     }
 
@@ -364,6 +390,7 @@ impl Session {
 
     /// Takes a message of the user for the next request of the running loop, or as the answer to a question of the model.
     pub(crate) fn steer(&mut self, message: &str) -> Vec<Effect> {
+        self.note_addresses(message);
         if let Some(effects) = self.answer_in_words(message) {
             return effects;
         }
@@ -402,6 +429,9 @@ impl Session {
 
     /// Handles an answer in agent mode. The turn is still the current one if the loop goes on.
     pub(crate) fn agent_answered(&mut self, turn: Turn, completion: &Completion) -> Vec<Effect> {
+        if let Some(run) = &mut self.agent.current {
+            run.calls.clear();
+        }
         let cut = completion.finish.incomplete_reason();
         let calls = self.close_step(completion, cut.clone());
         self.mark_answered();
@@ -439,7 +469,6 @@ impl Session {
         self.turns.resume(turn, TurnStatus::Tools);
         if let Some(run) = &mut self.agent.current {
             run.progressed = false;
-            run.calls.clear();
         }
         self.perform_calls()
     }
@@ -447,7 +476,10 @@ impl Session {
     /// Ends the answer of a step. Returns its calls.
     fn close_step(&mut self, completion: &Completion, cut: Option<String>) -> Vec<ToolCall> {
         let first = self.last_tool_number() + 1;
-        let text_protocol = self.agent.rules.text_protocol;
+        let text_protocol = self.writes_calls();
+        // A model that has called tools natively quotes such a block.
+        let is_native = |entry: &Entry| matches!(entry, Entry::Tool(tool) if !tool.call.id.starts_with("text_"));
+        let has_native = self.transcript.iter().any(is_native);
         let known: Vec<String> = definitions(&self.tool_set()).into_iter().map(|tool| tool.name).collect();
         let Some(at) = self.transcript.iter().rposition(Entry::is_streaming) else { return Vec::new() };
         let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
@@ -455,7 +487,7 @@ impl Session {
         // A server that does not parse the calls of its model passes them on as text.
         if calls.is_empty() && cut.is_none() {
             let (text, found) = protocol::calls(&answer.text, first);
-            let is_meant = text_protocol || found.iter().all(|call| known.contains(&call.name));
+            let is_meant = text_protocol || (!has_native && found.iter().all(|call| known.contains(&call.name)));
             if !found.is_empty() && is_meant {
                 answer.text = text;
                 calls = found;
@@ -475,7 +507,7 @@ impl Session {
             Entry::Answer(answer) => Some(answer.text.as_str()),
             _ => None,
         });
-        self.agent.rules.text_protocol && last.is_some_and(protocol::is_unfinished)
+        self.writes_calls() && last.is_some_and(protocol::is_unfinished)
     }
 
     /// Handles an answer without calls: the loop goes on if the user has said something meanwhile.
@@ -508,6 +540,9 @@ impl Session {
     }
 
     fn leave(&mut self, end: AgentEnd) {
+        // What the user said must not be lost: the next request contains it.
+        self.push_steering();
+        self.agent.spent = self.agent_spent();
         self.agent.current = None;
         self.agent.end = Some(end);
     }
@@ -538,7 +573,9 @@ impl Session {
         run.steps += 1;
         let spent = rhumb_agent::Spent { steps: run.steps, ..spent };
         let stop = run.guard.observe(&facts);
+        let warning = run.guard.warning();
         let was_pausing = run.is_pausing;
+        self.warn_model(warning);
         self.push_steering();
         let stop = caps.reached(&spent).or(stop);
         if let Some(stop) = stop {
@@ -578,8 +615,6 @@ impl Session {
 
     /// Ends the loop whose turn has ended already.
     fn end_loop(&mut self, end: AgentEnd, text: &str, hint: &str) {
-        // What the user said must not be lost: the next request contains it.
-        self.push_steering();
         let level = if end == AgentEnd::Paused { Level::Info } else { Level::Warning };
         self.leave(end);
         self.questions.withdraw(|subject| matches!(subject, crate::Subject::Agent(_)));
@@ -614,11 +649,11 @@ impl Session {
         self.apply_mode(spec, Mode::Agent)
     }
 
-    /// Handles a failed request of the loop. Returns the effects that send it again, or `None` if the loop has ended.
+    /// Handles a failed request of the loop. Returns the effects of the loop, or the turn if it has done nothing and ends like any other.
     pub(crate) fn agent_failed(&mut self, turn: Turn, error: &AskError) -> Result<Vec<Effect>, Box<Turn>> {
         let has_no_tools = matches!(error, AskError::Provider(LlmError::NoTools { .. }));
-        if has_no_tools && !self.agent.rules.text_protocol {
-            self.agent.rules.text_protocol = true;
+        if has_no_tools && !self.writes_calls() {
+            self.agent.has_no_tools = true;
             let text = "The model or its server has no tool calls, so the calls are written as text.";
             self.report(Level::Info, text, "");
             return Ok(self.ask_again(turn));
@@ -654,8 +689,11 @@ impl Session {
 
     /// Whether the current message has no step yet.
     fn is_first_request(&self) -> bool {
-        let mut after_user = self.transcript.iter().rev().take_while(|entry| !entry.is_message());
-        !after_user.any(|entry| matches!(entry, Entry::Tool(_) | Entry::Steering { .. }))
+        let mut after_user = self.transcript.iter().rev().take_while(|entry| !matches!(entry, Entry::User { .. }));
+        let is_later = |entry: &Entry| {
+            matches!(entry, Entry::Tool(_) | Entry::Steering { .. } | Entry::FollowUp { answered: true, .. })
+        };
+        !after_user.any(is_later)
     }
 
     /// Goes on with a loop that was paused, stopped or interrupted. `None` if the last turn was none, or is complete.
@@ -664,33 +702,34 @@ impl Session {
             return None;
         }
         let start = messages::start(&self.transcript)?;
-        let is_complete = match self.transcript[start..].iter().rev().find(|entry| !matches!(entry, Entry::Status(_))) {
-            Some(Entry::Answer(answer)) => answer.state == crate::AnswerState::Complete,
-            Some(Entry::User { .. }) => return None,
-            _ => false,
+        let is_told = |entry: &&Entry| !matches!(entry, Entry::Status(_) | Entry::Ran(_));
+        let last = self.transcript[start..].iter().rev().find(is_told);
+        let ends_with_answer = match last {
+            Some(Entry::Answer(answer)) if answer.state == crate::AnswerState::Complete => return None,
+            last => matches!(last, Some(Entry::Answer(_))),
         };
-        if is_complete {
-            return None;
+        // The loop may have been interrupted before its first answer.
+        if let Some(Entry::User { answered, .. }) =
+            self.transcript.rfind_mut(|entry| matches!(entry, Entry::User { .. }))
+        {
+            *answered = true;
         }
         let request = self.request_at(self.transcript.len().saturating_sub(1));
         let steps = self.steps_of_message();
         let number = self.turns.next_number();
         let turn = Turn::follow_up(number, request.clone(), request).with_mode(Mode::Agent);
-        let ends_with_answer = matches!(
-            self.transcript.iter().rev().find(|entry| !matches!(entry, Entry::Status(_))),
-            Some(Entry::Answer(_))
-        );
         if ends_with_answer {
             self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
         }
+        let spent = self.agent.spent;
         self.open_loop(&turn);
+        // The caps are for all that answers a message.
+        self.agent.spent = spent;
         if let Some(run) = &mut self.agent.current {
-            // The cap on steps is for all steps that answer a message.
             run.steps = steps;
         }
         self.turns.resume(turn, TurnStatus::Waiting);
         let mut effects = self.start_timer(number);
-        // Its caps apply to each run of the loop.
         effects.extend(self.next_step());
         Some(effects)
     }
@@ -748,7 +787,7 @@ impl Session {
     /// Returns to the state after a step of the agent turns at the end of the transcript, with the proposal of that time. 0 is the
     /// state before the first step.
     pub(crate) fn rewind_to_step(&mut self, step: usize) -> Vec<Effect> {
-        if self.reject_if_answering() {
+        if self.reject_if_answering() || self.proposals.is_writing() {
             return Vec::new();
         }
         let start = messages::start(&self.transcript);
@@ -773,18 +812,26 @@ impl Session {
         let is_answer = |entry: &Entry| matches!(entry, Entry::Answer(_));
         let at = self.transcript[..first].iter().rposition(is_answer).unwrap_or(first);
         self.transcript.truncate(at);
+        let is_known = number > self.agent.snapshots_after;
         let later = self.agent.snapshots.iter().position(|(of, _)| *of >= number);
-        let restored = later.map(|at| self.agent.snapshots.drain(at..).next());
-        if let Some(Some((_, review))) = restored {
+        if let Some((_, review)) = later.and_then(|at| self.agent.snapshots.drain(at..).next()).filter(|_| is_known) {
             *self.proposals.review_mut() = review;
         }
         *self.proposals.retries_mut() = EditRetries::default();
-        self.report(
-            Level::Info,
-            format!("Back after step {step}."),
-            "/continue goes on from here, or say what to do instead.",
-        );
+        let hint = "/continue goes on from here, or say what to do instead.";
+        if is_known {
+            self.report(Level::Info, format!("Back after step {step}."), hint);
+        } else {
+            let text = format!("Back after step {step}. Its proposal is not kept, so the review stays as it is.");
+            self.report(Level::Warning, text, hint);
+        }
         self.measure()
+    }
+
+    /// Forgets the proposals of earlier steps, because the files or the conversation have changed.
+    pub(crate) fn forget_snapshots(&mut self) {
+        self.agent.snapshots.clear();
+        self.agent.snapshots_after = self.last_tool_number();
     }
 
     /// Keeps the review as it is before a call changes it.
@@ -792,7 +839,9 @@ impl Session {
         let review = self.proposals.review().without_history();
         self.agent.snapshots.push((number, review));
         let surplus = self.agent.snapshots.len().saturating_sub(MAX_SNAPSHOTS);
-        self.agent.snapshots.drain(..surplus);
+        if let Some((dropped, _)) = self.agent.snapshots.drain(..surplus).next_back() {
+            self.agent.snapshots_after = dropped;
+        }
     }
 
     /// The number of steps since the last message of the user.

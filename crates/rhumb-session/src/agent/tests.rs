@@ -239,6 +239,26 @@ fn a_step_can_be_taken_back_with_the_proposal_of_its_time() {
 }
 
 #[test]
+fn a_step_before_a_write_is_taken_back_without_its_proposal() {
+    let mut session = session();
+    start(&mut session, "go");
+    for (number, id) in [(1, "1"), (2, "2")] {
+        answer(&mut session, "", vec![edit(id)]);
+        done(&mut session, number, edited("1\n", &format!("{}\n", number + 1)));
+    }
+    answer(&mut session, "Done.", Vec::new());
+    session.forget_snapshots();
+    session.command(parse_command("/rewind step 1").unwrap());
+    assert_eq!(session.review().files[0].proposed.as_deref(), Some("3\n"), "the files have changed since");
+    assert!(
+        session
+            .transcript()
+            .iter()
+            .any(|entry| matches!(entry, Entry::Status(status) if status.text.contains("not kept")))
+    );
+}
+
+#[test]
 fn hunks_name_their_step_and_the_command_that_ran_on_them() {
     let mut session = session();
     start(&mut session, "go");
@@ -303,6 +323,7 @@ fn a_question_of_the_model_is_answered_by_a_key_or_in_words() {
 #[test]
 fn a_page_that_the_user_has_not_named_needs_consent() {
     let mut session = session();
+    session.note_addresses("see https://example.com/a, please");
     start(&mut session, "see https://example.com/a, please");
     let fetch = |id: &str, url: &str| call(id, "fetch_url", &format!(r#"{{"url":"{url}"}}"#));
     let effects = answer(&mut session, "", vec![fetch("1", "https://example.com/a")]);

@@ -7,11 +7,15 @@ use rhumb_agent::{Action, PlanItem, StepFacts, parse_call};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Outcome, Status, Strategy};
 use rhumb_llm::ToolCall;
+use rhumb_llm::models::Dollars;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 /// The keys of the answers to a question of the model, in order.
 const ANSWER_KEYS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+
+/// Maximum number of sub-tasks that run at once. They share what may be spent.
+const MAX_PARALLEL_TASKS: usize = 4;
 
 /// A question of the agent loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +77,13 @@ impl Session {
             let mut is_settled = false;
             for (number, _, call) in waiting {
                 match self.parsed(&call) {
-                    Ok(action) if action.is_read_only() => batch.push((number, action)),
+                    Ok(action) if action.is_read_only() => {
+                        batch.push((number, action));
+                        let tasks = batch.iter().filter(|(_, action)| matches!(action, Action::Task { .. }));
+                        if tasks.count() == MAX_PARALLEL_TASKS {
+                            break;
+                        }
+                    }
                     _ if !batch.is_empty() => break,
                     Ok(Action::Plan { items }) => {
                         let done = rhumb_text::count(items.len(), "item");
@@ -129,8 +139,16 @@ impl Session {
             chat: self.chat_files.shared(),
             run: self.agent.rules.run,
             overrides: self.next_request.overrides().clone(),
-            allowance: self.allowance(),
+            allowance: self.task_allowance(),
         }
+    }
+
+    /// The maximum cost of each sub-task: a part of what the session and the loop may still cost.
+    fn task_allowance(&self) -> Option<Dollars> {
+        let of_loop =
+            self.agent.rules.caps.dollars.map(|cap| Dollars::new((cap - self.agent_spent().dollars).max(0.0)));
+        let left = [self.allowance(), of_loop].into_iter().flatten().map(Dollars::as_f64).reduce(f64::min);
+        left.map(|left| Dollars::new(left / MAX_PARALLEL_TASKS as f64))
     }
 
     /// Ends a call that needs no host.
@@ -139,15 +157,20 @@ impl Session {
         self.set_result(number, ToolOutcome { ok, text, tokens, summary, ..ToolOutcome::default() });
     }
 
-    fn set_result(&mut self, number: usize, mut outcome: ToolOutcome) {
+    /// Tells the model that it repeats itself, at the end of the last result.
+    pub(super) fn warn_model(&mut self, warning: Option<String>) {
+        let is_tool = |entry: &Entry| matches!(entry, Entry::Tool(_));
+        if let (Some(warning), Some(Entry::Tool(tool))) = (warning, self.transcript.rfind_mut(is_tool)) {
+            tool.result = format!("{}\n\n{warning}", tool.result);
+        }
+    }
+
+    fn set_result(&mut self, number: usize, outcome: ToolOutcome) {
         let call = self.tool_mut(number).map(|tool| tool.call.clone());
         if let (Some(run), Some(call)) = (&mut self.agent.current, call) {
             let mut hasher = DefaultHasher::new();
             (call.name, call.arguments, &outcome.text).hash(&mut hasher);
             run.calls.push(hasher.finish());
-            if let Some(warning) = run.guard.warning() {
-                outcome.text = format!("{}\n\n{warning}", outcome.text);
-            }
         }
         if let Some(tool) = self.tool_mut(number) {
             tool.state = if outcome.ok { ToolState::Done } else { ToolState::Failed };
@@ -192,7 +215,7 @@ impl Session {
         let review = self.proposals.review_mut();
         review.files.retain(|file| !undone(&file.path));
         let refused = std::mem::take(&mut review.refused);
-        review.merge(newer);
+        review.merge_complete(newer);
         review.refused = refused;
         review.mark_others(&changes, &format!("step {step}"));
         if let Some(run) = &mut self.agent.current {
@@ -280,17 +303,16 @@ impl Session {
         Vec::new()
     }
 
+    /// Remembers the addresses in a message that the user has typed.
+    pub fn note_addresses(&mut self, message: &str) {
+        let words = message.split(|c: char| c.is_whitespace() || "<>()\"'`".contains(c));
+        let addresses = words.map(|word| word.trim_start_matches('@').trim_end_matches(['.', ',', ';', ':', '!', '?']));
+        self.agent.named_pages.extend(addresses.filter(|word| word.contains("://")).map(str::to_owned));
+    }
+
     /// Whether the user has written this address. Another one may carry what the model has read to somebody else.
     fn is_named_by_user(&self, url: &str) -> bool {
-        self.transcript.iter().any(|entry| match entry {
-            Entry::User { text, .. } | Entry::Steering { text } => {
-                text.split(|c: char| c.is_whitespace() || "<>()\"'`".contains(c)).any(|word| {
-                    let word = word.trim_start_matches('@').trim_end_matches(['.', ',', ';', ':', '!', '?']);
-                    !word.is_empty() && word == url
-                })
-            }
-            _ => false,
-        })
+        self.agent.named_pages.contains(url)
     }
 
     fn ask_to_fetch(&mut self, number: usize, url: String) -> Vec<Effect> {
@@ -325,7 +347,10 @@ impl Session {
                 let call = self.step_calls().find(|tool| tool.number == number).map(|tool| tool.call.clone());
                 match call.map(|call| self.parsed(&call)) {
                     Some(Ok(action)) => self.perform(vec![(number, action)], true),
-                    _ => Vec::new(),
+                    _ => {
+                        self.settle(number, false, "The call cannot be performed any more.".into(), "not run".into());
+                        self.perform_calls()
+                    }
                 }
             }
             AgentQuestion::Run(number, _) | AgentQuestion::Fetch(number, _) => {

@@ -399,8 +399,11 @@ impl Assembler<'_> {
                 _ => (SectionKind::Current, "message".to_owned()),
             };
             if !message.content.is_empty() || !message.tool_calls.is_empty() {
+                for call in &mut sent.tool_calls {
+                    call.arguments = self.masked(std::mem::take(&mut call.arguments), &title);
+                }
                 let calls: Vec<String> =
-                    message.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
+                    sent.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)).collect();
                 sent.content = self.masked(message.content.clone(), &title);
                 let text = [vec![sent.content.clone()], calls].concat().join("\n");
                 let text = text.trim_start_matches('\n').to_owned();

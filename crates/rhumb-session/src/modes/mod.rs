@@ -89,6 +89,7 @@ impl Session {
         if message.is_empty() {
             return self.use_mode(mode);
         }
+        self.note_addresses(message);
         let (is_sent, effects) = self.send_in_mode(message, mode);
         if !is_sent {
             self.return_draft(self.as_typed(message, mode));

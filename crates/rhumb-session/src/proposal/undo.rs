@@ -76,6 +76,7 @@ impl Session {
 
     pub(crate) fn undone(&mut self, direction: Direction, result: Result<Written, Failure>) -> Vec<Effect> {
         self.proposals.is_writing = false;
+        self.forget_snapshots();
         let written = match result {
             Ok(written) => written,
             Err(failure) => {

@@ -137,6 +137,7 @@ impl Session {
 
     pub(crate) fn wrote(&mut self, written: Written) -> Vec<Effect> {
         self.proposals.is_writing = false;
+        self.forget_snapshots();
         let tests = self.tests_after_write();
         let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;
         self.forget_write_questions();

@@ -195,6 +195,7 @@ impl Session {
             },
             result => (turn, result),
         };
+        let is_complete = matches!(&result, Ok(completion) if completion.finish.incomplete_reason().is_none());
         let mut effects = match result {
             Ok(completion) => self.turn_completed(&turn, &completion),
             Err(error) => {
@@ -202,7 +203,7 @@ impl Session {
                 Vec::new()
             }
         };
-        if turn.becomes_agent {
+        if turn.becomes_agent && is_complete {
             effects.extend(self.take_over());
         }
         effects.extend(self.measure());

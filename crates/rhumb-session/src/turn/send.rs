@@ -14,6 +14,7 @@ impl Session {
     /// Sends a message in the mode of the session, or a plan that was changed in the input. Returns `false` if it cannot be sent now,
     /// with a status message that says why.
     pub fn send(&mut self, message: &str) -> (bool, Vec<Effect>) {
+        self.note_addresses(message);
         match self.modes.plan_in_input.clone() {
             Some(plan) => self.send_plan(plan, message),
             None if self.is_agent_running() => (true, self.steer(message)),
@@ -176,6 +177,7 @@ impl Session {
             may_drop_history: false,
             map: self.next_request.map().clone(),
             overrides: self.next_request.overrides().clone(),
+            topic: String::new(),
             tools: None,
             text_protocol: false,
         }

@@ -1,7 +1,7 @@
 //! Searches the contents of files for a regular expression.
 
 use super::scope::Scope;
-use super::{AgentView, MatchList, ToolText, excerpt, unless_stopped};
+use super::{MatchList, RepositoryView, ToolText, excerpt, unless_stopped};
 use rayon::prelude::*;
 use regex::{Regex, RegexBuilder};
 use rhumb_text::count;
@@ -34,7 +34,7 @@ struct FileMatches {
 
 /// Searches the files of a scope. An invalid expression is searched as a literal text.
 pub(super) fn grep(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     (pattern, ignore_case): (&str, bool),
     path: Option<&str>,
     stop: &AtomicBool,
@@ -107,7 +107,7 @@ fn too_large() -> String {
 }
 
 /// The matching lines of a file, the first `most` with their text; `None` if it is secret or too large to be searched.
-fn in_file(view: &AgentView<'_>, scope: &Scope, path: &str, regex: &Regex, most: usize) -> Option<FileMatches> {
+fn in_file(view: &RepositoryView<'_>, scope: &Scope, path: &str, regex: &Regex, most: usize) -> Option<FileMatches> {
     let is_named = matches!(scope, Scope::File(_));
     let mut matches = FileMatches::default();
     let text = match view.listed_text(path) {
@@ -115,6 +115,7 @@ fn in_file(view: &AgentView<'_>, scope: &Scope, path: &str, regex: &Regex, most:
         Err(ReadError::Binary(_) | ReadError::UnknownEncoding { .. } | ReadError::NotFound(_)) => return Some(matches),
         _ => return None,
     };
+    let text = if regex.is_match(&text) { view.masked(&text) } else { text };
     let Some(first) = regex.find(&text).map(|found| found.start()).filter(|first| *first < text.len()) else {
         return Some(matches);
     };

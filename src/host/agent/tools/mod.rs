@@ -1,13 +1,14 @@
 //! The tools with which a model reads the repository: files, listings, searches and definitions. Nothing here changes anything.
 //!
 //! All of them see the files on disk with the changes of the proposal so far. Files outside of the root, in `.git`, or with the name of a
-//! key or password file are refused. Texts that are read are not masked here: that is done when a request is put together.
+//! key or password file are refused. A text of which a call returns a part is masked first, because a part of a secret is not recognised;
+//! results are masked as a whole where they are taken over.
 
 mod grep;
 mod scope;
 mod symbols;
 
-use crate::host::{PassageVectors, Survey};
+use crate::host::Survey;
 use rhumb_agent::Action;
 use rhumb_edit::{FileChange, PendingFile};
 use rhumb_text::count;
@@ -43,7 +44,7 @@ const MAX_NOTED: usize = 10;
 
 /// The repository as the agent sees it: the files on disk, with the changes of the proposal so far.
 #[derive(Clone, Copy)]
-pub(crate) struct AgentView<'a> {
+pub(crate) struct RepositoryView<'a> {
     /// The root.
     pub(crate) root: &'a Root,
     /// All files of the root, sorted.
@@ -52,9 +53,8 @@ pub(crate) struct AgentView<'a> {
     pub(crate) pending: &'a [PendingFile],
     /// The index; `None` if the repository is not indexed yet.
     pub(crate) survey: Option<&'a Survey>,
-    /// The embedding index and the vector of the query ([`crate::host::question_vector`]), for [`Action::Search`]; `None` to search by
-    /// words.
-    pub(crate) meaning: Option<(&'a PassageVectors, &'a [f32])>,
+    /// Whether secrets are masked in texts that are read in part.
+    pub(crate) masks: bool,
     /// Counts tokens for the model.
     pub(crate) counter: &'a dyn TokenCounter,
 }
@@ -144,7 +144,7 @@ impl MatchList {
 ///
 /// # Errors
 /// The action does not read the repository, or cannot be performed. The error is a text for the model.
-pub(crate) fn perform(action: &Action, view: &AgentView<'_>, stop: &AtomicBool) -> Result<ToolText, String> {
+pub(crate) fn perform(action: &Action, view: &RepositoryView<'_>, stop: &AtomicBool) -> Result<ToolText, String> {
     if arguments(action).into_iter().flatten().any(|argument| argument.len() > MAX_ARGUMENT_BYTES) {
         return Err(format!("An argument is longer than {MAX_ARGUMENT_BYTES} bytes."));
     }
@@ -173,7 +173,7 @@ fn arguments(action: &Action) -> [Option<&String>; 2] {
     }
 }
 
-impl<'a> AgentView<'a> {
+impl<'a> RepositoryView<'a> {
     /// A path as a model writes it, relative to the root and without `.` components; empty for the root. Paths that lead out of the root
     /// stay as they are, and are refused when the file is read.
     fn relative(&self, written: &str) -> String {
@@ -214,29 +214,37 @@ impl<'a> AgentView<'a> {
 
     /// The text of a listed file that is not secret.
     fn listed_text(&self, path: &str) -> Result<Arc<str>, ReadError> {
+        if is_secret_name(path) {
+            return Err(ReadError::Outside { path: path.to_owned(), reason: "it may hold keys or passwords" });
+        }
         match self.proposed(path) {
             Some(text) => text.map(Arc::clone).ok_or_else(|| ReadError::NotFound(path.to_owned())),
-            None if is_secret_name(path) => {
-                Err(ReadError::Outside { path: path.to_owned(), reason: "it may hold keys or passwords" })
-            }
             None => rhumb_workspace::read(self.root, path).map(|snapshot| snapshot.text),
+        }
+    }
+
+    /// The text with its secrets masked, if they are not to be sent.
+    fn masked(&self, text: &Arc<str>) -> Arc<str> {
+        match self.masks.then(|| rhumb_text::secrets::masked(text)) {
+            Some(Cow::Owned(masked)) => masked.into(),
+            _ => Arc::clone(text),
         }
     }
 
     /// The text of a file that a model names, listed or not. The error is for the model.
     fn named_text(&self, path: &str) -> Result<Arc<str>, String> {
-        let target = || resolve_links(self.root, path);
-        let error = match self.proposed(path).or_else(|| self.proposed(&target())) {
-            Some(Some(text)) => return Ok(Arc::clone(text)),
+        let target = resolve_links(self.root, path);
+        if is_secret_name(path) || is_secret_name(&target) {
+            return Err(format!(
+                "{} was not read: files with such names hold keys or passwords. Ask the user if its content is needed.",
+                visible_line(path)
+            ));
+        }
+        let error = match self.proposed(path).or_else(|| self.proposed(&target)) {
+            Some(Some(text)) => return Ok(self.masked(text)),
             Some(None) => ReadError::NotFound(path.to_owned()),
-            None if is_secret_name(path) || is_secret_name(&target()) => {
-                return Err(format!(
-                    "{} was not read: files with such names hold keys or passwords. Ask the user if its content is needed.",
-                    visible_line(path)
-                ));
-            }
             None => match rhumb_workspace::read(self.root, path) {
-                Ok(snapshot) => return Ok(snapshot.text),
+                Ok(snapshot) => return Ok(self.masked(&snapshot.text)),
                 Err(error) => error,
             },
         };
@@ -286,7 +294,7 @@ impl<'a> AgentView<'a> {
 
 /// Reads lines of a file, or lists a folder.
 fn read_file(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     written: &str,
     start: Option<usize>,
     end: Option<usize>,
@@ -360,7 +368,7 @@ fn excerpt(line: &str, at: usize, max: usize) -> Cow<'_, str> {
 }
 
 /// Lists the files that match a pattern; without one, the two upper levels of the tree.
-fn list_files(view: &AgentView<'_>, pattern: Option<&str>) -> Result<ToolText, String> {
+fn list_files(view: &RepositoryView<'_>, pattern: Option<&str>) -> Result<ToolText, String> {
     let paths = view.paths();
     let pattern = pattern.map(str::trim).filter(|pattern| !pattern.is_empty());
     let Some(pattern) = pattern.filter(|pattern| !view.relative(pattern).is_empty()) else {

@@ -1,6 +1,6 @@
 //! Files to which a call is limited: a file, a folder, or those that match a glob.
 
-use super::AgentView;
+use super::RepositoryView;
 use globset::{ErrorKind, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Files to which a call is limited.
@@ -26,7 +26,7 @@ impl Scope {
     ///
     /// # Errors
     /// There is no such file or folder, or the pattern is not valid.
-    pub(super) fn new(view: &AgentView<'_>, written: Option<&str>, paths: &[&str]) -> Result<Self, String> {
+    pub(super) fn new(view: &RepositoryView<'_>, written: Option<&str>, paths: &[&str]) -> Result<Self, String> {
         let path = written.map(|written| view.relative(written)).unwrap_or_default();
         if path.is_empty() {
             return Ok(Self::All);

@@ -4,8 +4,8 @@
 //! current. Without an index, all files that contain the name are parsed.
 
 use super::scope::Scope;
-use super::{AgentView, MAX_MISSPELT_BYTES, MatchList, ToolText, digits, excerpt, push_numbered, unless_stopped};
-use crate::host::{SearchMode, search_survey, search_with_vector};
+use super::{MAX_MISSPELT_BYTES, MatchList, RepositoryView, ToolText, digits, excerpt, push_numbered, unless_stopped};
+use crate::host::search_survey;
 use rayon::prelude::*;
 use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
 use rhumb_index::retrieval::{Passages, Question, SourceFiles, related_text};
@@ -47,13 +47,10 @@ const MAX_SIMILAR: usize = 5;
 const NOT_INDEXED: &str = "The repository is not indexed yet. Use list_files, grep and read_file, or try again later.";
 
 /// Searches with the program's own ranking. The best passages come first, with their code.
-pub(super) fn search(view: &AgentView<'_>, query: &str) -> Result<ToolText, String> {
+pub(super) fn search(view: &RepositoryView<'_>, query: &str) -> Result<ToolText, String> {
     let survey = view.survey.ok_or(NOT_INDEXED)?;
     let question = Question::new(query, HITS);
-    let hits = match view.meaning {
-        Some(meaning) => search_with_vector(survey, &question, meaning, SearchMode::Hybrid),
-        None => search_survey(survey, &question),
-    };
+    let hits = search_survey(survey, &question);
     let read = |path: &str| is_plain(path).then(|| view.listed_text(path).ok()).flatten();
     let sources = SourceFiles::new(&read);
     let mut passages = Passages::default();
@@ -79,7 +76,7 @@ fn is_plain(path: &str) -> bool {
 }
 
 /// Says what the index lacks; empty if it is complete.
-fn incomplete_note(view: &AgentView<'_>) -> String {
+fn incomplete_note(view: &RepositoryView<'_>) -> String {
     match view.survey {
         Some(survey) if survey.unread > 0 => {
             format!("The index is incomplete: {} of {} are not in it", survey.unread, count(survey.files.len(), "file"))
@@ -93,7 +90,7 @@ fn incomplete_note(view: &AgentView<'_>) -> String {
 }
 
 /// The definitions of a file, or the map of a folder or for a query.
-pub(super) fn outline(view: &AgentView<'_>, path: Option<&str>, query: Option<&str>) -> Result<ToolText, String> {
+pub(super) fn outline(view: &RepositoryView<'_>, path: Option<&str>, query: Option<&str>) -> Result<ToolText, String> {
     let paths = view.paths();
     let scope = Scope::new(view, path, &paths)?;
     if let Scope::File(path) = &scope {
@@ -187,13 +184,13 @@ enum Mention {
 }
 
 /// The text of a listed file, unless the call is stopped.
-fn text_unless(stop: &AtomicBool, view: &AgentView<'_>, path: &str) -> Option<Arc<str>> {
+fn text_unless(stop: &AtomicBool, view: &RepositoryView<'_>, path: &str) -> Option<Arc<str>> {
     if stop.load(Ordering::Relaxed) { None } else { view.listed_text(path).ok() }
 }
 
 /// The files of a scope that may define or use a name, code before tests.
 fn candidates(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     scope: &Scope,
     name: &str,
     mention: Mention,
@@ -242,7 +239,7 @@ struct Found {
 
 /// The definitions of a name, those that fit its container first.
 fn definitions_of(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     scope: &Scope,
     symbol: &SymbolName<'_>,
     stop: &AtomicBool,
@@ -274,7 +271,7 @@ fn is_value(kind: SymbolKind) -> bool {
 
 /// Shows the code of the best definition of a symbol, and lists the others.
 pub(super) fn definition(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     symbol: &str,
     path: Option<&str>,
     stop: &AtomicBool,
@@ -335,7 +332,7 @@ fn code_of(found: &Found) -> String {
 }
 
 /// The error for a name without definitions, with similar names.
-fn unknown(view: &AgentView<'_>, symbol: &str, name: &SymbolName<'_>, scope: &Scope) -> String {
+fn unknown(view: &RepositoryView<'_>, symbol: &str, name: &SymbolName<'_>, scope: &Scope) -> String {
     let place = if matches!(scope, Scope::All) { "" } else { " there" };
     let text = format!("No definition of {} was found{place}.", visible_line(symbol));
     let Some(survey) = view.survey else { return text + " " + NOT_INDEXED };
@@ -362,7 +359,7 @@ fn unknown(view: &AgentView<'_>, symbol: &str, name: &SymbolName<'_>, scope: &Sc
 
 /// Lists the references to a name, with their lines and the definitions that contain them.
 pub(super) fn references(
-    view: &AgentView<'_>,
+    view: &RepositoryView<'_>,
     symbol: &str,
     path: Option<&str>,
     stop: &AtomicBool,

@@ -64,13 +64,13 @@ impl Fixture {
         self
     }
 
-    fn view(&self) -> AgentView<'_> {
-        AgentView {
+    fn view(&self) -> RepositoryView<'_> {
+        RepositoryView {
             root: &self.root,
             paths: &self.paths,
             pending: &self.pending,
             survey: self.survey.as_ref(),
-            meaning: None,
+            masks: true,
             counter: self.counter.as_ref(),
         }
     }
