@@ -1,10 +1,10 @@
 #!/bin/sh
 # Drives rhumb against servers that others wrote, on the loopback: aimock, which speaks all five formats and can misbehave in
-# each, and llama.cpp with a model of random numbers that a grammar forces to say an edit. Both are installed from their
-# registries into a temporary folder, which goes at the end, as do the servers.
+# each, and llama.cpp with two models: one of random numbers that a grammar forces to say an edit, and one that calls tools.
+# Both are installed from their registries into a temporary folder, which goes at the end, as do the servers.
 #
 #     tests/real_servers.sh [RHUMB]      default: target/debug/rhumb, which must be built
-#     ONLY=aimock tests/real_servers.sh  without llama.cpp
+#     ONLY=aimock tests/real_servers.sh  without llama.cpp; ONLY=llama without aimock
 #
 # Needs npm, python3 with venv, curl and git. Ends with 0 if all went as it should, else with 1.
 set -u
@@ -63,12 +63,20 @@ install_aimock() {
 install_llama() {
     cd "$scratch" || exit 1
     python3 -m venv python && python/bin/pip install --quiet xllamacpp gguf >&2 || die "pip cannot install llama.cpp"
-    python/bin/python "$here/tiny_model.py" tiny.gguf || die "the model cannot be written"
+    serve_llama tiny "$here/answer.md"
+    llama=$served
+    serve_llama agent
+    llama_agent=$served
+}
+
+# serve_llama MODEL [ANSWER]: its address is in $served.
+serve_llama() {
+    python/bin/python "$here/$1_model.py" "$1.gguf" || die "the model cannot be written"
     llama_port=$(free_port)
-    python/bin/python "$here/llama_server.py" tiny.gguf "$llama_port" "$here/answer.md" >llama.log 2>&1 &
+    python/bin/python "$here/llama_server.py" "$1.gguf" "$llama_port" ${2:+"$2"} >"llama-$1.log" 2>&1 &
     servers="$servers $!"
-    llama="http://127.0.0.1:$llama_port"
-    wait_for "$llama/v1/models"
+    served="http://127.0.0.1:$llama_port"
+    wait_for "$served/v1/models"
 }
 
 # A repository with one file.
@@ -86,7 +94,7 @@ ask() {
     code=$?
 }
 
-# agent NAME API URL: an agent loop with parallel calls, an edit, and an end.
+# agent NAME API URL: an agent loop with three calls, one of them an edit, and an end.
 agent() {
     fresh_repository
     "$rhumb" --api "$2" --base-url "$3" --model tiny edit --agent -m "AGENT: greet in French" --yes --json \
@@ -171,11 +179,15 @@ against_llama() {
         ask $api "$url" "Greet in French."
         check "llama.cpp $api: too long for it" 4 hello
         grep -q "32768" "$scratch/err" || { failures=$((failures + 1)); echo "FAILED  the limit is not told"; }
+        case $api in anthropic) url=$llama_agent ;; *) url="$llama_agent/v1" ;; esac
+        agent "llama.cpp $api: an agent" $api "$url"
     done
 }
 
-install_aimock
-against_aimock
+if [ "${ONLY:-}" != llama ]; then
+    install_aimock
+    against_aimock
+fi
 if [ "${ONLY:-}" != aimock ]; then
     install_llama
     against_llama
