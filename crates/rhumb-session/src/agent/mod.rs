@@ -202,6 +202,8 @@ pub(crate) struct Agent {
     pub(crate) named_pages: BTreeSet<String>,
     /// The number of the last call whose snapshot is not kept.
     snapshots_after: usize,
+    /// The message of the last loop with what is attached to it, as it was sent.
+    last_message: Option<String>,
     /// The messages of the agent turns, for a revision of the transcript.
     exchange: RefCell<ExchangeCache>,
 }
@@ -331,6 +333,7 @@ impl Session {
         if turn.mode == Mode::Agent {
             self.agent.current = Some(AgentLoop { turn: turn.number, ..AgentLoop::default() });
             (self.agent.end, self.agent.spent) = (None, rhumb_agent::Spent::default());
+            self.agent.last_message = None;
         }
     }
 
@@ -543,7 +546,9 @@ impl Session {
         // What the user said must not be lost: the next request contains it.
         self.push_steering();
         self.agent.spent = self.agent_spent();
-        self.agent.current = None;
+        if let Some(run) = self.agent.current.take() {
+            self.agent.last_message = run.message;
+        }
         self.agent.end = Some(end);
     }
 
@@ -721,12 +726,12 @@ impl Session {
         if ends_with_answer {
             self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
         }
-        let spent = self.agent.spent;
+        let (spent, message) = (self.agent.spent, self.agent.last_message.take());
         self.open_loop(&turn);
         // The caps are for all that answers a message.
         self.agent.spent = spent;
         if let Some(run) = &mut self.agent.current {
-            run.steps = steps;
+            (run.steps, run.message) = (steps, message);
         }
         self.turns.resume(turn, TurnStatus::Waiting);
         let mut effects = self.start_timer(number);
@@ -826,6 +831,12 @@ impl Session {
             self.report(Level::Warning, text, hint);
         }
         self.measure()
+    }
+
+    /// Forgets what is kept of the last loop beside the transcript, because the conversation has changed.
+    pub(crate) fn forget_loop(&mut self) {
+        self.forget_snapshots();
+        (self.agent.spent, self.agent.last_message) = (rhumb_agent::Spent::default(), None);
     }
 
     /// Forgets the proposals of earlier steps, because the files or the conversation have changed.

@@ -364,14 +364,17 @@ fn a_server_without_tool_calls_gets_them_as_text() {
 fn a_failed_request_keeps_the_steps_and_can_be_continued() {
     let mut session = session();
     start(&mut session, "go");
+    let turn = session.turn().unwrap().number;
+    // As if a page were attached.
+    session.agent_message_sent("go, with a page");
     answer(&mut session, "", vec![read("1", "a")]);
     done(&mut session, 1, result("a"));
-    let turn = session.turn().unwrap().number;
     let error = AskError::Provider(LlmError::Idle(9));
     session.handle(Response::Ended { turn, result: Err(error) });
     assert!(session.turn().is_none() && session.agent_end() == Some(&AgentEnd::Failed));
     let next = asked(session.command(Command::Continue));
     assert_eq!(next.exchange.last().unwrap().tool_results[0].content, "a");
+    assert_eq!(next.exchange[0].content, "go, with a page");
 }
 
 #[test]

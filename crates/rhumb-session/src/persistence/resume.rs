@@ -165,7 +165,7 @@ impl Session {
         while let Some(Entry::Ran(ran)) = self.transcript.rfind_mut(is_running) {
             ran.state = RunState::Failed(STOPPED.into());
         }
-        self.forget_snapshots();
+        self.forget_loop();
         self.stop_calls(STOPPED);
         let at = self.transcript.iter().rposition(Entry::is_streaming)?;
         let is_agent_step = self.last_mode() == Mode::Agent && self.last_step() > 0;
@@ -332,7 +332,7 @@ impl Session {
         effects.extend(self.persistence.is_on.then_some(Effect::Persist(PersistenceEffect::Branch { from: None })));
         let is_cut = end < self.transcript.len();
         self.transcript.truncate(end);
-        self.forget_snapshots();
+        self.forget_loop();
         self.mark_unsaved();
         if is_cut {
             self.withdraw_offers();
