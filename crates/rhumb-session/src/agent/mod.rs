@@ -328,8 +328,9 @@ impl Session {
         rhumb_agent::Spent { steps: run.steps, tokens, dollars }
     }
 
-    /// Begins the loop of a turn of agent mode.
+    /// Begins the loop of a turn, if it is one of agent mode.
     pub(crate) fn open_loop(&mut self, turn: &Turn) {
+        self.agent.current = None;
         if turn.mode == Mode::Agent {
             self.agent.current = Some(AgentLoop { turn: turn.number, ..AgentLoop::default() });
             (self.agent.end, self.agent.spent) = (None, rhumb_agent::Spent::default());
@@ -337,10 +338,11 @@ impl Session {
         }
     }
 
-    /// Starts the timer of a loop, if its time is limited.
-    pub(crate) fn start_timer(&self, turn: u64) -> Vec<Effect> {
-        let timer = self.agent.rules.caps.time.map(|time| Effect::Agent(AgentEffect::Timer { turn, time }));
-        timer.into_iter().collect()
+    /// Starts the timer of the loop that was begun last, if its time is limited.
+    pub(crate) fn start_timer(&self) -> Vec<Effect> {
+        let Some(run) = &self.agent.current else { return Vec::new() };
+        let timer = |time| Effect::Agent(AgentEffect::Timer { turn: run.turn, time });
+        self.agent.rules.caps.time.map(timer).into_iter().collect()
     }
 
     /// Makes a request one of agent mode: with tools, and with the agent turns as they were.
@@ -734,7 +736,7 @@ impl Session {
             (run.steps, run.message) = (steps, message);
         }
         self.turns.resume(turn, TurnStatus::Waiting);
-        let mut effects = self.start_timer(number);
+        let mut effects = self.start_timer();
         effects.extend(self.next_step());
         Some(effects)
     }

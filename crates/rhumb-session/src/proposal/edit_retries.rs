@@ -187,7 +187,9 @@ impl Session {
         let spec = self.round_spec(number, message.clone());
         self.transcript.push(Entry::FollowUp { text: message.clone(), round, of, answered: false });
         self.open_turn(Turn::follow_up(spec.generation, message, request).with_mode(spec.mode));
-        vec![Effect::Ask(Box::new(spec))]
+        let mut effects = self.start_timer();
+        effects.push(Effect::Ask(Box::new(spec)));
+        effects
     }
 
     pub(crate) fn round_spec(&self, number: u64, message: String) -> RequestSpec {

@@ -39,9 +39,7 @@ impl Session {
         let mode = if self.last_mode() == Mode::Agent { Mode::Agent } else { Mode::Code };
         self.transcript.push(Entry::User { text: text.to_owned(), mode, answered: false });
         let turn = Turn::follow_up(self.turns.next_number(), text.to_owned(), request).with_mode(mode);
-        let mut effects = if mode == Mode::Agent { self.start_timer(turn.number) } else { Vec::new() };
-        effects.extend(self.begin_turn(turn));
-        (true, effects)
+        (true, self.begin_turn(turn))
     }
 
     /// Adds the files to the chat that the feedback is about: without them the model would have to guess their text.

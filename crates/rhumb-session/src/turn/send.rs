@@ -98,16 +98,18 @@ impl Session {
         self.transcript.push(Entry::User { text: message.to_owned(), mode, answered: false });
         let goal = Self::question_in(message, mode).map(SearchGoal::Question);
         let turn = Turn::new(self.turns.next_number(), message.to_owned()).with_mode(mode).with_search(goal);
-        let mut effects = if mode == Mode::Agent { self.start_timer(turn.number) } else { Vec::new() };
-        effects.extend(self.begin_turn(turn));
-        effects
+        self.begin_turn(turn)
     }
 
     /// Starts a turn and sends its request, after the list of files has arrived if files were named before.
     pub(crate) fn begin_turn(&mut self, turn: Turn) -> Vec<Effect> {
         self.open_turn(turn);
+        let mut effects = self.start_timer();
         self.turns.waits_for_files = self.chat_files.are_waiting();
-        if self.turns.waits_for_files { Vec::new() } else { self.advance_turn() }
+        if !self.turns.waits_for_files {
+            effects.extend(self.advance_turn());
+        }
+        effects
     }
 
     /// Makes `turn` the running turn and adds its empty answer to the transcript.
