@@ -355,13 +355,13 @@ fn push_numbered(out: &mut String, number: usize, width: usize, line: &str) {
     let _ = writeln!(out, "{number:>width$}\t{line}");
 }
 
-/// A line with at most `max` bytes around the byte `at`; an ellipsis marks what is cut.
+/// A line with at most `max` bytes (16 or more) around the character at the byte `at`; an ellipsis marks what is cut.
 fn excerpt(line: &str, at: usize, max: usize) -> Cow<'_, str> {
     if line.len() <= max {
         return Cow::Borrowed(line);
     }
     let latest = line.len() - max;
-    let start = if at < max * 3 / 4 { 0 } else { line.floor_char_boundary((at - max / 4).min(latest)) };
+    let start = if at < max * 3 / 4 { 0 } else { line.ceil_char_boundary((at - max / 4).min(latest)) };
     let end = line.floor_char_boundary(start + max);
     let (before, after) = (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
     Cow::Owned(format!("{before}{}{after}", line.get(start..end).unwrap_or_default()))
