@@ -181,6 +181,9 @@ pub struct RankFitArgs {
     /// Write the weights, fitted on all cases, as Rust source
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+    /// Keep the weights of files in the table: only those of definitions are new
+    #[arg(long, requires = "table")]
+    pub keep_files: bool,
 }
 
 /// `rhumb-bench mine`

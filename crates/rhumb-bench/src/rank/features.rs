@@ -44,6 +44,13 @@ pub struct CaseFeatures {
     pub symbols: Vec<SymbolCandidate>,
 }
 
+impl CaseFeatures {
+    /// Whether it is an issue, and not a commit.
+    pub fn is_issue(&self) -> bool {
+        self.group == "issue"
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileCandidate {
     pub is_gold: bool,

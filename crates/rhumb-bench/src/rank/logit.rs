@@ -12,8 +12,10 @@ const MIN_GAIN: f64 = 1e-6;
 const MIN_FACTOR: f64 = 1e-4;
 
 /// A list of candidates, of which some were chosen.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Choice {
+    /// How much it counts: 2 as much as two lists.
+    pub weight: f64,
     /// The features of each candidate.
     pub rows: Vec<Vec<f64>>,
     /// Whether each candidate was chosen.
@@ -36,12 +38,12 @@ impl Fit {
         let (mean, deviation) = scales(choices, features);
         let columns: Vec<usize> = (0..features).filter(|&at| used[at] && deviation[at] > 0.0).collect();
         let size = columns.len();
-        let scaled: Vec<(Vec<Vec<f64>>, &[bool])> = choices
+        let scaled: Vec<Scaled> = choices
             .iter()
             .filter(|choice| choice.chosen.contains(&true))
             .map(|choice| {
                 let row = |row: &Vec<f64>| columns.iter().map(|&at| (row[at] - mean[at]) / deviation[at]).collect();
-                (choice.rows.iter().map(row).collect(), choice.chosen.as_slice())
+                Scaled { weight: choice.weight, rows: choice.rows.iter().map(row).collect(), chosen: &choice.chosen }
             })
             .collect();
         let mut weights = vec![0.0; size];
@@ -65,12 +67,15 @@ impl Fit {
                 break;
             }
         }
+        // A list that counts as three has the information of one: the errors follow Kish's effective number of lists.
+        let weights_of = |power: i32| scaled.iter().map(|choice| choice.weight.powi(power)).sum::<f64>();
+        let inflation = (weights_of(2) / weights_of(1).max(f64::MIN_POSITIVE)).sqrt();
         let mut fit = Self { weights: vec![0.0; features], errors: vec![0.0; features] };
         for (at, &column) in columns.iter().enumerate() {
             let mut unit = vec![0.0; size];
             unit[at] = 1.0;
             fit.weights[column] = weights[at] / deviation[column];
-            fit.errors[column] = solve(&information, &unit)[at].max(0.0).sqrt() / deviation[column];
+            fit.errors[column] = inflation * solve(&information, &unit)[at].max(0.0).sqrt() / deviation[column];
         }
         fit
     }
@@ -79,6 +84,13 @@ impl Fit {
     pub fn odds(&self, row: &[f64]) -> f64 {
         row.iter().zip(&self.weights).map(|(value, weight)| value * weight).sum()
     }
+}
+
+/// A list with standardised features.
+struct Scaled<'c> {
+    weight: f64,
+    rows: Vec<Vec<f64>>,
+    chosen: &'c [bool],
 }
 
 /// The mean and the standard deviation of each feature.
@@ -106,12 +118,13 @@ fn exponents(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, f64) {
 }
 
 /// The penalised log-likelihood.
-fn likelihood(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> f64 {
-    let of_choice = |(rows, chosen): &(Vec<Vec<f64>>, &[bool])| {
-        let (odds, highest) = exponents(rows, weights);
+fn likelihood(choices: &[Scaled<'_>], weights: &[f64]) -> f64 {
+    let of_choice = |choice: &Scaled<'_>| {
+        let (odds, highest) = exponents(&choice.rows, weights);
         let total: f64 = odds.iter().map(|odds| (odds - highest).exp()).sum();
-        let wanted: Vec<f64> = odds.iter().zip(*chosen).filter(|(_, chosen)| **chosen).map(|(odds, _)| *odds).collect();
-        wanted.iter().sum::<f64>() / wanted.len().max(1) as f64 - highest - total.ln()
+        let chosen = odds.iter().zip(choice.chosen).filter(|(_, chosen)| **chosen);
+        let wanted: Vec<f64> = chosen.map(|(odds, _)| *odds).collect();
+        choice.weight * (wanted.iter().sum::<f64>() / wanted.len().max(1) as f64 - highest - total.ln())
     };
     // Collected first: a sum over threads would depend on their number.
     let parts: Vec<f64> = choices.par_iter().map(of_choice).collect();
@@ -119,18 +132,18 @@ fn likelihood(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> f64 {
 }
 
 /// The gradient of the penalised log-likelihood and its negative second derivative.
-fn derivatives(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn derivatives(choices: &[Scaled<'_>], weights: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let size = weights.len();
     let zero = || (vec![0.0; size], vec![vec![0.0; size]; size]);
-    let of_choice = |mut sums: (Vec<f64>, Vec<Vec<f64>>), (rows, chosen): &(Vec<Vec<f64>>, &[bool])| {
-        let (odds, highest) = exponents(rows, weights);
+    let of_choice = |mut sums: (Vec<f64>, Vec<Vec<f64>>), choice: &Scaled<'_>| {
+        let (odds, highest) = exponents(&choice.rows, weights);
         let raw: Vec<f64> = odds.iter().map(|odds| (odds - highest).exp()).collect();
         let total: f64 = raw.iter().sum();
-        let count = chosen.iter().filter(|chosen| **chosen).count() as f64;
+        let count = choice.chosen.iter().filter(|chosen| **chosen).count() as f64;
         let mut mean = vec![0.0; size];
-        for ((row, raw), chosen) in rows.iter().zip(&raw).zip(*chosen) {
-            let share = raw / total;
-            let wanted = if *chosen { 1.0 / count } else { 0.0 };
+        for ((row, raw), chosen) in choice.rows.iter().zip(&raw).zip(choice.chosen) {
+            let share = choice.weight * raw / total;
+            let wanted = if *chosen { choice.weight / count } else { 0.0 };
             for at in 0..size {
                 mean[at] += share * row[at];
                 sums.0[at] += wanted * row[at];
@@ -143,7 +156,7 @@ fn derivatives(choices: &[(Vec<Vec<f64>>, &[bool])], weights: &[f64]) -> (Vec<f6
         for at in 0..size {
             sums.0[at] -= mean[at];
             for other in 0..=at {
-                sums.1[at][other] -= mean[at] * mean[other];
+                sums.1[at][other] -= mean[at] * mean[other] / choice.weight;
             }
         }
         sums
@@ -194,6 +207,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_list_of_weight_3_is_three_lists_with_the_error_of_one() {
+        let list = |weight: f64, first: f64| Choice {
+            weight,
+            rows: vec![vec![first], vec![0.5], vec![0.2]],
+            chosen: vec![true, false, false],
+        };
+        let fit = |choices: &[Choice]| Fit::new(choices, &[true]);
+        let weighted = fit(&[list(3.0, 0.1), list(3.0, 1.0)]);
+        let repeated = fit(&[0.1, 0.1, 0.1, 1.0, 1.0, 1.0].map(|first| list(1.0, first)));
+        assert!((weighted.weights[0] - repeated.weights[0]).abs() < 1e-6, "{weighted:?} {repeated:?}");
+        assert!((weighted.errors[0] - repeated.errors[0] * 3.0f64.sqrt()).abs() < 1e-6, "{weighted:?} {repeated:?}");
+    }
+
+    #[test]
     fn a_system_is_solved() {
         let solution = solve(&[vec![4.0, 2.0], vec![2.0, 3.0]], &[2.0, 5.0]);
         assert!((solution[0] + 0.5).abs() < 1e-12 && (solution[1] - 2.0).abs() < 1e-12, "{solution:?}");
@@ -217,7 +244,7 @@ mod tests {
                     left <= 0.0
                 })
                 .unwrap_or(5);
-            choices.push(Choice { chosen: (0..6).map(|row| row == at).collect(), rows });
+            choices.push(Choice { weight: 1.0, chosen: (0..6).map(|row| row == at).collect(), rows });
         }
         let fit = Fit::new(&choices, &[true; 3]);
         for (at, real) in real.into_iter().enumerate() {

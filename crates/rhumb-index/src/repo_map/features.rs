@@ -185,6 +185,11 @@ impl Default for LinearModel {
 }
 
 impl LinearModel {
+    /// The standard errors of the default weights.
+    pub fn errors() -> Self {
+        Self { file: learned::FILE.map(|row| row.2), symbol: learned::SYMBOL.map(|row| row.2) }
+    }
+
     /// The weight of a feature of files.
     pub fn of_file(&self, feature: FileFeature) -> f64 {
         self.file[feature as usize]
