@@ -70,6 +70,8 @@ pub struct FuzzyMatch {
 pub struct FuzzyFilter {
     query: String,
     lower: String,
+    /// Whether a text whose name matches needs no score to be a match: the query is one word without operators and slashes.
+    is_word: bool,
     pattern: Pattern,
     matcher: Matcher,
     chars: Vec<char>,
@@ -83,13 +85,21 @@ impl FuzzyFilter {
 
     /// A filter without operators, for a name that is being typed.
     pub fn literal(query: &str) -> Self {
-        Self::of(query, Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy))
+        let pattern = Pattern::new(query, CaseMatching::Ignore, Normalization::Smart, AtomKind::Fuzzy);
+        Self { is_word: pattern.atoms.len() == 1 && !query.contains('/'), ..Self::of(query, pattern) }
     }
 
     fn of(query: &str, pattern: Pattern) -> Self {
         let query = query.trim().to_owned();
         let lower = query.to_lowercase();
-        Self { query, lower, pattern, matcher: Matcher::new(Config::DEFAULT.match_paths()), chars: Vec::new() }
+        Self {
+            query,
+            lower,
+            is_word: false,
+            pattern,
+            matcher: Matcher::new(Config::DEFAULT.match_paths()),
+            chars: Vec::new(),
+        }
     }
 
     /// Whether the query is empty. An empty query matches every text.
@@ -150,6 +160,15 @@ impl FuzzyFilter {
 
     /// How a text matches; `None` if it does not.
     pub fn matched(&mut self, text: &str, part: NamePart) -> Option<FuzzyMatch> {
+        self.matched_with_name(text, part, self.name_match(text, part))
+    }
+
+    /// [`matched`](Self::matched) of a text whose name matches as `name` says.
+    pub fn matched_with_name(&mut self, text: &str, part: NamePart, name: NameMatch) -> Option<FuzzyMatch> {
+        if name != NameMatch::Fuzzy {
+            let is_match = self.is_word || self.score(text).is_some();
+            return is_match.then_some(FuzzyMatch { name, score: Reverse(0) });
+        }
         let text_score = self.score(text)?;
         // Most queries for files and symbols mean the name, so its score is added to that of the whole text.
         let name_score = match part {
@@ -157,11 +176,7 @@ impl FuzzyFilter {
             NamePart::Symbol => self.score(symbol_name(text)).unwrap_or(0),
             NamePart::FirstWord | NamePart::LastPart => 0,
         };
-        let score = text_score + name_score;
-        Some(match self.name_match(text, part) {
-            NameMatch::Fuzzy => FuzzyMatch { name: NameMatch::Fuzzy, score: Reverse(score) },
-            name => FuzzyMatch { name, score: Reverse(0) },
-        })
+        Some(FuzzyMatch { name, score: Reverse(text_score + name_score) })
     }
 
     /// The score of the fuzzy matcher, higher for a better match; `None` if the text does not match.
@@ -241,6 +256,8 @@ fn haystack<'a>(text: &'a str, chars: &'a mut Vec<char>) -> Utf32Str<'a> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn ordered<'t>(query: &str, name: NamePart, texts: &[&'t str]) -> Vec<&'t str> {
@@ -324,5 +341,21 @@ mod tests {
         );
         assert_eq!(["notes.txt", "zzz", ""].map(meant), [None; 3]);
         assert_eq!(nearest("map", std::iter::empty()), None);
+    }
+
+    proptest! {
+        /// A word that a name begins with is not scored: it matches anyway.
+        #[test]
+        fn a_name_that_begins_with_a_word_matches(
+            query in "[a-cA-C_.é-]{1,3}",
+            text in "([a-cA-C_.é/-]{0,4}/)?[a-cA-C_.é-]{0,5}",
+        ) {
+            let mut filter = FuzzyFilter::literal(&query);
+            for part in [NamePart::FirstWord, NamePart::Path, NamePart::LastPart, NamePart::Symbol] {
+                if filter.name_match(&text, part) != NameMatch::Fuzzy {
+                    prop_assert!(filter.score(&text).is_some(), "{query} in {text}");
+                }
+            }
+        }
     }
 }

@@ -478,15 +478,20 @@ fn best<'n>(
     let mut found: Vec<RankedMatch> = Vec::new();
     let mut scored = 0;
     for at in among.iter().copied() {
-        let is_fuzzy = filter.name_match(text(at), name) == NameMatch::Fuzzy;
-        scored += usize::from(is_fuzzy);
-        if is_fuzzy && scored > MAX_FUZZY_RANKED {
-            continue;
+        let named = filter.name_match(text(at), name);
+        if named == NameMatch::Fuzzy {
+            scored += 1;
+            if scored > MAX_FUZZY_RANKED {
+                continue;
+            }
         }
-        found.extend(filter.matched(text(at), name).map(|matched| (matched, rank(at), at)));
+        found.extend(filter.matched_with_name(text(at), name, named).map(|matched| (matched, rank(at), at)));
+    }
+    if found.len() > max {
+        found.select_nth_unstable(max);
+        found.truncate(max);
     }
     found.sort_unstable();
-    found.truncate(max);
     found
 }
 
