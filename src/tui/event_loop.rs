@@ -15,7 +15,7 @@ use super::terminal::input::{BackgroundQuery, Input, TerminalInput};
 use super::terminal::{Guard, Screen, input};
 use super::theme::manager;
 use super::widget::picker::Ranked;
-use super::{hints, status_line, terminal, view};
+use super::{notifications, status_line, terminal, view};
 use crate::config::Notify;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
@@ -292,7 +292,7 @@ impl EventLoop {
                 Task::Notify(text) if self.by_command => {
                     self.host.execute(Effect::Notify(text));
                 }
-                Task::Notify(text) => hints::by_terminal(self.notify, &text),
+                Task::Notify(text) => notifications::by_terminal(self.notify, &text),
                 Task::ReadThemes => {
                     let (folder, told) = (self.themes_folder.clone(), self.themes.0.clone());
                     tokio::task::spawn_blocking(move || {

@@ -13,6 +13,7 @@ pub mod key;
 mod layout;
 mod map_pane;
 mod mouse;
+mod notifications;
 mod overlay;
 mod prelude;
 mod previews;

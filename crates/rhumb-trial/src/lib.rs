@@ -31,6 +31,7 @@ mod changed;
 #[cfg(unix)]
 mod child;
 mod copy;
+mod credentials;
 mod isolation;
 #[cfg(target_os = "linux")]
 mod mounts;

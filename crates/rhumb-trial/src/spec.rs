@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::credentials::CREDENTIALS;
 use crate::{Network, Trial};
 
 /// First argument of the child that enters the namespaces, and of the one that becomes their first process.
@@ -117,54 +118,6 @@ fn machine_memory() -> Option<u64> {
     let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
-
-/// Files and folders of the home folder with credentials, or with sockets of agents that act for the user.
-const CREDENTIALS: [&str; 44] = [
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".password-store",
-    ".netrc",
-    "_netrc",
-    ".git-credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".vault-token",
-    ".terraform.d",
-    ".terraformrc",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
-    ".gem/credentials",
-    ".m2/settings.xml",
-    ".gradle/gradle.properties",
-    ".composer/auth.json",
-    ".config/composer/auth.json",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/glab-cli",
-    ".config/hub",
-    ".config/git/credentials",
-    ".config/rhumb",
-    ".config/op",
-    ".config/doctl",
-    ".config/containers",
-    ".config/helm",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    ".mozilla",
-    ".thunderbird",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".local/state/rhumb",
-    ".local/share/rhumb",
-];
 
 /// Folders of the home folder in which build tools keep what they have downloaded or built.
 const CACHES: [&str; 14] = [

@@ -405,9 +405,11 @@ impl Vi {
             'p' => {
                 let put = self.register.clone();
                 self.mode = Mode::Normal;
+                // One step, also where the selection is empty and nothing is deleted.
+                self.begin(buffer);
+                let steps = self.undone.len();
                 self.operate_on(buffer, Operator::Delete, range, false);
                 let deleted = std::mem::replace(&mut self.register, put);
-                let steps = self.undone.len();
                 self.put(buffer, false, 1);
                 self.undone.truncate(steps);
                 self.register = deleted;

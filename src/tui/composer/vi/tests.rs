@@ -166,6 +166,7 @@ fn a_change_is_one_step_back_and_can_be_done_again() {
     assert_eq!(after("|one two", "c w x y Esc w ."), "xy x|y");
     assert_eq!(after("|a\nb", "A ; Esc j ."), "a;\nb|;");
     assert_eq!(after("|a", "i x Esc A y Esc u u"), "|a");
+    assert_eq!(after("|", "V y v p u"), "|");
 }
 
 #[test]
