@@ -286,12 +286,14 @@ impl LineGroup {
             let members = if inner.is_some() { members(self.owner, content, end, outline, owners) } else { Vec::new() };
             let mut shown: Vec<u32> = content.iter().map(|line| line + 1).chain(members.iter().copied()).collect();
             shown.sort_unstable();
+            // A member that follows the last line of a part is shown in it.
+            let last_shown = shown.last().copied().unwrap_or_default();
             chunks.push(CodeChunk {
                 definition: self.owner,
                 own: ranges(own.into_iter().map(|line| line + 1)),
                 shown: ranges(shown),
                 line: content.first().map_or(0, |line| line + 1),
-                end_line: if next.is_none() && inner.is_some() { end } else { last },
+                end_line: if next.is_none() && inner.is_some() { end } else { last_shown },
                 members,
                 symbol: definition.map(|definition| definition.name.to_owned()),
                 kind: definition.map(|definition| definition.kind),
