@@ -16,7 +16,7 @@ use crate::args::RankFitArgs;
 /// Minimum logarithm of the share of a file.
 const MIN_LOG_SHARE: f64 = -12.0;
 /// How much an issue counts in the fit of definitions; a commit counts as 1. The functions of an issue are those that its text leads to;
-/// a commit changes others as well. With 404 issues and 831 commits it adds 2.0 to function @10 of issues and takes 0.4 from that of
+/// a commit changes others as well. With 404 issues and 616 commits it adds 2.0 to function @10 of issues and takes 0.4 from that of
 /// commits.
 const ISSUE_WEIGHT: f64 = 3.0;
 
@@ -276,9 +276,10 @@ fn table(cases: &[CaseFeatures], used: &Used, keep_files: bool) -> String {
     };
     let symbols = Fit::new(&symbol_choices(cases.iter()), &used.symbol);
     let repositories: BTreeSet<&str> = cases.iter().map(|case| case.repository.as_str()).collect();
+    let kept = if keep_files { " The weights of files are those of an earlier fit." } else { "" };
     let mut text = format!(
         "//! The weights of the features: name, weight, standard error. Written by `rhumb-bench rank fit`; do not edit.\n//!\n\
-         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.\n\n\
+         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.{kept}\n\n\
          // Some weights are near mathematical constants by chance.\n#![allow(clippy::approx_constant)]\n",
         cases.len(),
         repositories.len()

@@ -1,6 +1,6 @@
 //! The weights of the features: name, weight, standard error. Written by `rhumb-bench rank fit`; do not edit.
 //!
-//! Fitted on 1235 cases of 56 repositories, see docs/benchmarks.md.
+//! Fitted on 1235 cases of 56 repositories, see docs/benchmarks.md. The weights of files are those of an earlier fit.
 
 // Some weights are near mathematical constants by chance.
 #![allow(clippy::approx_constant)]
