@@ -171,6 +171,8 @@ settings! {
             ..AgentRules::default()
         };
         trial_network: Network = |layers| layers.get("try_network");
+        /// Largest repository that is copied for a trial, in bytes.
+        trial_max_copy_bytes: u64 = |layers| layers.get::<u64>("try_copy_gb") << 30;
         command_timeout: Duration = |layers| Duration::from_secs(layers.get("command_timeout"));
         allow: Vec<String>;
         suggest_commands: bool;

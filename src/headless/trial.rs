@@ -7,7 +7,7 @@ use super::report::outcome_line;
 use super::{advise, complain, print_exactly, print_json, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
-use crate::host::{RequestEnv, TrialSetup, changes_of, environment, isolation_notes, masks, propose_alone};
+use crate::host::{RequestEnv, TrialSetup, changes_of, environment, isolation_notes, masks, propose_alone, trial_hint};
 use crate::signals::{EXIT_BY_SIGNAL, Signal, Signals};
 use rhumb_edit::Status;
 use rhumb_edit::review::{Decision, Review};
@@ -30,8 +30,6 @@ const TIMED_OUT: u8 = 124;
 const SIGTTIN: u8 = 21;
 /// The signal of a process that writes to a closed pipe.
 const SIGPIPE: u8 = 13;
-
-const DOCTOR: &str = "rhumb doctor shows what this machine allows.";
 
 /// Where the output of a command is printed as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +145,7 @@ impl TrialCommand {
             }
         };
         let result = ended.map_err(|error| UserError::new(ErrorKind::Machine, error, ""))?;
-        let result = result.map_err(|error| UserError::new(ErrorKind::Machine, &error, hint(&error)))?;
+        let result = result.map_err(|error| UserError::new(ErrorKind::Machine, &error, trial_hint(&error)))?;
         if !result.stale.is_empty() {
             let message =
                 format!("{} changed while the command ran, so its result may be wrong", result.stale.join(", "));
@@ -178,14 +176,6 @@ impl TrialCommand {
             }
         };
         trial.run(changes, &self.options, stop, &mut || Ok(None), &mut watch)
-    }
-}
-
-fn hint(error: &TrialError) -> &'static str {
-    match error {
-        TrialError::Scratch { .. } => "Check the permissions and the free space of the state folder.",
-        TrialError::TooLarge { .. } | TrialError::Setup(_) => DOCTOR,
-        TrialError::Process(error) => error.hint(),
     }
 }
 

@@ -53,7 +53,7 @@ pub use propose::propose_alone;
 pub use responses::HostMessage;
 pub use shutdown::{SAVE_DELAY, StopCommandsOnDrop, is_writing};
 pub use survey::refresh::unread_rules;
-pub use trial::{TrialSetup, changes_of, isolation_notes};
+pub use trial::{TrialSetup, changes_of, isolation_notes, trial_hint};
 pub use verify::processes::{SharedOutput, environment, masks, output_budget, shared_output};
 pub use verify::{CheckContext, CommandEvent, check};
 pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, undo_preview, write};

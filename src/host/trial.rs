@@ -15,6 +15,7 @@ const EXECUTABLE: u32 = 0o111;
 pub struct TrialSetup {
     folder: PathBuf,
     hidden: Vec<PathBuf>,
+    max_copy_bytes: u64,
 }
 
 impl TrialSetup {
@@ -23,7 +24,8 @@ impl TrialSetup {
         let state = settings.state_folder.clone();
         let folder = state.clone().unwrap_or_else(|| std::env::temp_dir().join("rhumb")).join("trials");
         let own = Paths::of_user().map(|paths| paths.own()).unwrap_or_default();
-        Self { folder, hidden: own.into_iter().chain(state).collect() }
+        let hidden = own.into_iter().chain(state).collect();
+        Self { folder, hidden, max_copy_bytes: settings.trial_max_copy_bytes }
     }
 
     /// Creates a trial checkout of a repository.
@@ -31,7 +33,18 @@ impl TrialSetup {
     /// # Errors
     /// The folder cannot be created.
     pub fn open(&self, root: &Root) -> Result<Trial, TrialError> {
-        Ok(Trial::new(root, &self.folder)?.hiding(self.hidden.iter().cloned()))
+        let trial = Trial::new(root, &self.folder)?;
+        Ok(trial.hiding(self.hidden.iter().cloned()).copying_at_most(self.max_copy_bytes))
+    }
+}
+
+/// What to do about a trial that did not run.
+pub fn trial_hint(error: &TrialError) -> &'static str {
+    match error {
+        TrialError::Scratch { .. } => "Check the permissions and the free space of the state folder.",
+        TrialError::TooLarge { .. } => "To have it copied all the same, raise try_copy_gb in your settings.",
+        TrialError::Setup(_) => "rhumb doctor shows what this machine allows.",
+        TrialError::Process(error) => error.hint(),
     }
 }
 

@@ -10,15 +10,12 @@ use rhumb_workspace::Root;
 use crate::TrialError;
 use crate::scratch::{private_folder, remove_all};
 
-/// Largest repository that is copied, in bytes, unless the caller sets another limit.
-pub(crate) const MAX_COPY_BYTES: u64 = 2 << 30;
-
 /// Makes the copy equal to the repository, ignored files included. Files with the same size and time are not copied again.
 ///
 /// # Errors
 /// The repository is too large, or a file cannot be copied.
 pub(crate) fn refresh(root: &Root, copy: &Path, reason: &str, limit: u64) -> Result<(), TrialError> {
-    let bytes = size(root.path(), copy, limit);
+    let bytes = size(root.path(), copy);
     if bytes > limit {
         return Err(TrialError::TooLarge { reason: reason.to_owned(), bytes, limit });
     }
@@ -27,10 +24,10 @@ pub(crate) fn refresh(root: &Root, copy: &Path, reason: &str, limit: u64) -> Res
     sync(root.path(), copy, copy).map_err(failed)
 }
 
-/// The size of a folder in bytes, or a number above `limit` once that is exceeded.
-fn size(folder: &Path, copy: &Path, limit: u64) -> u64 {
+/// The size of the repository in bytes, ignored files included.
+pub(crate) fn size(folder: &Path, copy: &Path) -> u64 {
     let (mut bytes, mut open) = (0, vec![folder.to_owned()]);
-    while let Some(folder) = open.pop().filter(|_| bytes <= limit) {
+    while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() && !copy.starts_with(entry.path()) {

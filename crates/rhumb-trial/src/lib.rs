@@ -167,7 +167,8 @@ pub enum TrialError {
     },
     /// The repository must be copied, and is too large.
     #[error(
-        "a trial needs a copy of the repository here ({reason}), and {bytes} bytes are more than the limit of {limit}"
+        "a trial needs a copy of the repository here ({reason}): {} are more than the limit of {}",
+        gigabytes(*bytes), gigabytes(*limit)
     )]
     TooLarge {
         /// Why it cannot be mounted.
@@ -183,6 +184,17 @@ pub enum TrialError {
     /// The command cannot be started.
     #[error(transparent)]
     Process(#[from] ProcessError),
+}
+
+/// Largest repository that is copied, in bytes, unless the caller sets another limit.
+pub const DEFAULT_MAX_COPY_BYTES: u64 = 2 << 30;
+
+/// A size in gigabytes; in megabytes below one.
+fn gigabytes(bytes: u64) -> String {
+    match bytes as f64 / f64::from(1 << 30) {
+        size if size < 1.0 => format!("{:.0} MB", (size * 1024.0).ceil()),
+        size => format!("{size:.1} GB"),
+    }
 }
 
 /// The trial checkout of a session. Build products survive from one run to the next, all else is undone. It is removed when it is dropped,
@@ -210,7 +222,7 @@ impl Trial {
         // An overlay must not contain its own layers.
         let is_inside = std::fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(root.path()));
         let cannot_mount = is_inside.then(|| "the folder of the trial is inside of the repository".to_owned());
-        Ok(Self { root, scratch, hidden: Vec::new(), cannot_mount, max_copy_bytes: copy::MAX_COPY_BYTES })
+        Ok(Self { root, scratch, hidden: Vec::new(), cannot_mount, max_copy_bytes: DEFAULT_MAX_COPY_BYTES })
     }
 
     /// Hides these folders and files from commands, in addition to the usual credentials.
@@ -220,10 +232,18 @@ impl Trial {
         self
     }
 
-    /// Copies the repository instead of mounting it, for the given reason, if it has at most `max_bytes` bytes.
+    /// Copies the repository, where it cannot be mounted, only if it has at most this many bytes, ignored files included. The default is
+    /// [`DEFAULT_MAX_COPY_BYTES`].
     #[must_use]
-    pub fn copying(mut self, reason: impl Into<String>, max_bytes: u64) -> Self {
-        (self.cannot_mount, self.max_copy_bytes) = (Some(reason.into()), max_bytes);
+    pub fn copying_at_most(mut self, max_bytes: u64) -> Self {
+        self.max_copy_bytes = max_bytes;
+        self
+    }
+
+    /// Copies the repository instead of mounting it, for the given reason.
+    #[must_use]
+    pub fn copying(mut self, reason: impl Into<String>) -> Self {
+        self.cannot_mount = Some(reason.into());
         self
     }
 
@@ -249,7 +269,11 @@ impl Trial {
         let folder = self.scratch.folder().join("empty");
         private_folder(&folder).map_err(|source| TrialError::Scratch { path: folder.clone(), source })?;
         match status(self, &folder)? {
-            Status::Ran(isolation) => Ok(isolation.because(self.cannot_mount.as_deref().unwrap_or_default())),
+            Status::Ran(isolation) => {
+                let size = gigabytes(copy::size(self.root.path(), &self.scratch.copy()));
+                let reason = self.cannot_mount.as_deref().unwrap_or_default();
+                Ok(isolation.because(&format!("{reason}; the copy has {size}")))
+            }
             Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
         }
     }

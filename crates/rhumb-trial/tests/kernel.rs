@@ -580,7 +580,7 @@ fn a_change_cannot_leave() {
 fn a_copy_protects() {
     let place = Place::new();
     let before = place.state();
-    let mut trial = place.trial().copying("this is a test", 1 << 30);
+    let mut trial = place.trial().copying("this is a test");
     let changes = [Change::write("src/a.txt", b"proposed\n".to_vec())];
     let line = format!(
         "cat src/a.txt; rm -rf src; echo n > new.txt; echo x > '{}/src/b.txt'; git log --oneline | wc -l",
@@ -620,10 +620,13 @@ fn a_trial_inside_of_the_repository_is_copied() {
 fn a_large_repository_is_not_copied() {
     let place = Place::new();
     fs::write(place.repo().join("large"), vec![0; 1 << 20]).unwrap();
-    let mut trial = place.trial().copying("this is a test", 100_000);
+    let mut trial = place.trial().copying("this is a test").copying_at_most(100_000);
     let result = trial.run(&[], &options("true"), &StopHandle::default(), &mut || Ok(None), &mut |_, _| {});
-    let Err(TrialError::TooLarge { bytes, limit, .. }) = result else { panic!("{result:?}") };
-    assert!(bytes > limit && limit == 100_000);
+    let Err(error @ TrialError::TooLarge { bytes, limit, .. }) = &result else { panic!("{result:?}") };
+    assert!(*bytes > 1 << 20 && *limit == 100_000);
+    assert!(error.to_string().ends_with("2 MB are more than the limit of 1 MB"), "{error}");
+    let isolation = trial.probe(Network::None).unwrap();
+    assert!(isolation.missing[0].ends_with("; the copy has 2 MB"), "{:?}", isolation.missing);
 }
 
 /// Counts the system calls of a start instead of its time.

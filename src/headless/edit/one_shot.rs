@@ -675,6 +675,8 @@ impl<'a> OneShot<'a> {
                 }
                 Ok(())
             }
+            // The session reports it.
+            RunResponse::Note(_) => Ok(()),
             RunResponse::Ended { .. } if self.session.is_agent_running() => Ok(()),
             RunResponse::Ended { run, end, seconds, .. } => match end {
                 Ok(end) => self.out.check_ended(self.session.line_of_run(*run), *end, *seconds),

@@ -1,7 +1,7 @@
 //! Runs the commands of the session, each on a thread that may block, and reports their progress.
 
 use super::{CheckContext, CommandEvent, check};
-use crate::host::{Host, RequestEnv, TrialSetup, caught, changes_of, isolation_notes, lock};
+use crate::host::{Host, RequestEnv, TrialSetup, caught, changes_of, isolation_notes, lock, trial_hint};
 use crate::store::{output_file, save_output};
 use rhumb_edit::review::{HunkId, minimal_failing_set};
 use rhumb_edit::{FileChange, FileProposal};
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,8 @@ pub(crate) struct RunningJobs {
     running: Mutex<BTreeMap<u64, StopHandle>>,
     runs: AtomicU64,
     reported_missing: Mutex<BTreeSet<String>>,
+    /// Whether what the isolation of trials lacks was reported.
+    isolation_reported: AtomicBool,
 }
 
 /// Maximum number of tokens of an output in a request to this model.
@@ -182,16 +184,21 @@ impl Host {
             Ok(ended) => ended,
             Err(failure) => return JobOutcome { failed: true, notes: vec![failure], ..JobOutcome::default() },
         };
-        let mut notes = notes_of(&text, &ended);
-        let title = format!("`{}`", short_name(&text));
-        let budget = output_budget(env, &self.model());
-        let (shared, note) = shared_text(env, &*self.counter(), budget, &title, &ended.output);
-        notes.extend(note);
         let said = !ended.output.text.trim().is_empty();
-        let shared = said.then(|| {
-            let text = as_message(&text, &ended, &shared.text);
-            SharedText { tokens: self.counter().count(&text), text, ..shared }
-        });
+        let outcome = self.outcome_of(&text, &ended);
+        JobOutcome { shared: outcome.shared.filter(|_| said), ..outcome }
+    }
+
+    /// The outcome of a job that ran one command, with its output as a text for the model.
+    fn outcome_of(&self, line: &str, ended: &CommandOutcome) -> JobOutcome {
+        let (env, counter) = (&self.shared.env, self.counter());
+        let mut notes = notes_of(line, ended);
+        let title = format!("`{}`", short_name(line));
+        let budget = output_budget(env, &self.model());
+        let (shared, note) = shared_text(env, &*counter, budget, &title, &ended.output);
+        notes.extend(note);
+        let text = as_message(line, ended, &shared.text);
+        let shared = Some(SharedText { tokens: counter.count(&text), text, ..shared });
         let stopped = ended.end == End::Stopped;
         JobOutcome { shared, failed: !ended.end.is_success(), stopped, notes, ..JobOutcome::default() }
     }
@@ -213,6 +220,16 @@ impl Host {
             }
         }
         let Some(trial) = trial.as_mut() else { return JobOutcome::default() };
+        // What the isolation lacks is named before the first command.
+        if !self.shared.running_jobs.isolation_reported.swap(true, Ordering::SeqCst) {
+            match trial.probe(env.settings.trial_network) {
+                Ok(isolation) => {
+                    let notes = isolation_notes(&isolation).into_iter().map(RunResponse::Note);
+                    notes.for_each(|note| self.respond_now(Response::Ran(note)));
+                }
+                Err(error) => return failed(trial_failure(&error)),
+            }
+        }
         let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new(), changed: Vec::new() };
         let hunks = request.review.proposed_hunks();
         let outcome = if request.bisects { run.bisect(trial, &hunks) } else { run.once(trial, &hunks) };
@@ -293,11 +310,6 @@ impl TrialRun<'_> {
         let outcome = result.as_ref().map(|result| &result.outcome).map_err(Clone::clone);
         on_event(CommandEvent::Ended { result: outcome });
         let result = result?;
-        for note in isolation_notes(&result.isolation) {
-            if lock(&self.host.shared.running_jobs.reported_missing).insert(note.message.clone()) {
-                self.notes.push(note);
-            }
-        }
         if !result.stale.is_empty() {
             let message =
                 format!("{} changed while the trial ran, so its result may be wrong.", result.stale.join(", "));
@@ -309,23 +321,13 @@ impl TrialRun<'_> {
 
     fn once(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, Failure> {
         let ended = self.run(trial, hunks)?;
-        let (env, counter) = (&self.host.shared.env, self.host.counter());
-        let mut notes = std::mem::take(&mut self.notes);
-        notes.extend(notes_of(&self.line, &ended));
-        let title = format!("`{}`", short_name(&self.line));
-        let budget = output_budget(env, &self.host.model());
-        let (shared, note) = shared_text(env, &*counter, budget, &title, &ended.output);
-        notes.extend(note);
-        let text = as_message(&self.line, &ended, &shared.text);
-        let shared = Some(SharedText {
-            tokens: counter.count(&text),
-            text,
-            title: format!("{title} {}.", super::how(ended.end, ended.took)),
-            ..shared
-        });
-        let stopped = ended.end == End::Stopped;
-        let changed = std::mem::take(&mut self.changed);
-        Ok(JobOutcome { shared, failed: !ended.end.is_success(), stopped, changed, notes, ..JobOutcome::default() })
+        let mut outcome = self.host.outcome_of(&self.line, &ended);
+        outcome.notes.splice(..0, std::mem::take(&mut self.notes));
+        if let Some(shared) = &mut outcome.shared {
+            shared.title = format!("`{}` {}.", short_name(&self.line), super::how(ended.end, ended.took));
+        }
+        outcome.changed = std::mem::take(&mut self.changed);
+        Ok(outcome)
     }
 
     /// Searches for the smallest set of hunks with which the command fails.
@@ -381,7 +383,7 @@ fn failed_outcome() -> JobOutcome {
 }
 
 fn trial_failure(error: &TrialError) -> Failure {
-    Failure::new(format!("{error}."), "rhumb doctor shows what this machine allows.")
+    Failure::new(format!("{error}."), trial_hint(error))
 }
 
 /// Maximum length of a short command name, in characters.

@@ -138,6 +138,8 @@ pub enum RunResponse {
         /// Seconds that it took.
         seconds: u64,
     },
+    /// Something that the user should know before the job ends.
+    Note(Failure),
     /// The job is done.
     Done {
         /// The job.
@@ -406,6 +408,7 @@ impl Session {
                 }
                 self.update_card(run);
             }
+            RunResponse::Note(note) => self.report(Level::Warning, note.message, note.hint),
             RunResponse::Done { job, outcome } => return self.job_done(job, outcome),
         }
         Vec::new()
