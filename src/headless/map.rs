@@ -1,12 +1,13 @@
 //! `rhumb map`: prints the ranked repo map.
 
 use super::args::{FormatArg, MapArgs, StyleArg};
-use super::survey::surveyed;
+use super::survey::with_survey;
 use super::{complain, path_under, print, print_json};
 use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
 use crate::host::{Survey, map_store};
+use crate::store::MapStore;
 use rhumb_index::repo_map::{
     MapRequest, MapStyle, RankReference, RankedSymbol, Ranking, RepoMap, TopReferences, Weights,
 };
@@ -24,10 +25,19 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
     let total = Stopwatch::start();
     let with_terms = !(args.message.trim().is_empty() && args.mention_idents.is_empty() && args.chat_files.is_empty());
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
-    let survey = surveyed(root, with_terms, store.as_ref());
+    with_survey(root, with_terms, store.as_ref(), |survey| print_map(root, args, survey, store.as_ref(), &total))
+}
+
+fn print_map(
+    root: &Root,
+    args: &MapArgs,
+    survey: &Survey,
+    store: Option<&MapStore>,
+    total: &Stopwatch,
+) -> Result<u8, UserError> {
     let counter = LineCache::for_model(&args.model);
-    counter.load(store.iter().flat_map(|store| store.line_counts(&counter.name())));
-    let (request, weights) = (request(root, args, &survey), Weights::default());
+    counter.load(store.into_iter().flat_map(|store| store.line_counts(&counter.name())));
+    let (request, weights) = (request(root, args, survey), Weights::default());
     let clock = Stopwatch::start();
     let ranking = Ranking::new(&survey.graph, &request, &weights);
     let rank = clock.ms();
@@ -35,14 +45,14 @@ pub fn map(root: &Root, settings: &Settings, args: &MapArgs) -> Result<u8, UserE
     let times = Times { rank, fit: clock.ms() - rank, total: total.ms() };
     match args.format {
         FormatArg::Text => print(&map.text)?,
-        FormatArg::Json => print_json(&as_json(&map, &survey, &times, args.explain))?,
+        FormatArg::Json => print_json(&as_json(&map, survey, &times, args.explain))?,
     }
     if let Some((store, lines)) = store.zip(counter.unsaved()) {
         // If this fails, the next run counts again. Problems with the folder were reported before.
         drop(store.save_line_counts(&counter.name(), &lines));
     }
     if args.stats {
-        complain(&stats_line(&map, &survey, &times));
+        complain(&stats_line(&map, survey, &times));
     }
     if survey.bare {
         complain("this is a bare repository: it has no files to map");

@@ -2,15 +2,35 @@
 
 use super::complain;
 use crate::host::{Survey, SurveyStart, survey, unread_rules};
-use crate::store::MapStore;
+use crate::store::{MapStore, StoreError};
 use rhumb_workspace::Root;
 use std::sync::atomic::AtomicBool;
 
 /// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and only
 /// make the survey slower.
 pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
+    let mut survey = read(root, with_terms, store);
+    report(store.map(|store| survey.save(store)));
+    survey.drop_spare_terms();
+    survey
+}
+
+/// Like [`surveyed`], and updates the stored results while `work` uses the survey.
+pub(super) fn with_survey<T: Send>(
+    root: &Root,
+    with_terms: bool,
+    store: Option<&MapStore>,
+    work: impl FnOnce(&Survey) -> T + Send,
+) -> T {
+    let survey = read(root, with_terms, store);
+    let (saved, result) = rayon::join(|| store.map(|store| survey.save(store)), || work(&survey));
+    report(saved);
+    result
+}
+
+fn read(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
-    let mut survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
+    let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
         complain(
             "the stored index of this repository is damaged or from another version, so everything was read again",
@@ -22,9 +42,11 @@ pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) 
     if !survey.unread_rules.is_empty() {
         complain(&unread_rules(&survey.unread_rules).message);
     }
-    if let Some(Err(error)) = store.map(|store| survey.save(store)) {
+    survey
+}
+
+fn report(saved: Option<Result<(), StoreError>>) {
+    if let Some(Err(error)) = saved {
         complain(&format!("{error}; the next run will read everything again"));
     }
-    survey.drop_spare_terms();
-    survey
 }

@@ -1,10 +1,11 @@
 //! The files of a map store: segments of the index with the keys of their contents; trees, which map the files of a root to records;
-//! token counts of lines in maps; and the commit history.
+//! token counts of lines in maps; the commit history; and the status of the work tree.
 
 use super::StoreError;
 use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
 use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};
 use rhumb_tokens::LineCount;
+use rhumb_workspace::git::{ComparedFile, WorkTreeStatus};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
@@ -208,6 +209,58 @@ fn decode_history(words: &[u32], text: &str) -> Option<History> {
     Some(history)
 }
 
+const STATUS_KIND: u32 = 5;
+/// The fields of a compared file: the end of its path, its stamp in halves, and whether it is edited.
+const COMPARED_WORDS: usize = 4;
+
+/// Writes a status to `path`: the ends of all texts as words; the checksum, the tree and the paths as text.
+pub(super) fn write_status(path: &Path, status: &WorkTreeStatus) -> Result<(), StoreError> {
+    let (mut text, mut words) = (String::new(), Vec::new());
+    let mut push = |piece: &str| {
+        text.push_str(piece);
+        u32::try_from(text.len()).unwrap_or(u32::MAX)
+    };
+    words.extend([push(&status.index), push(&status.head)]);
+    words.push(u32::try_from(status.staged.len()).unwrap_or(u32::MAX));
+    words.extend(status.staged.iter().map(|path| push(path)));
+    for file in &status.compared {
+        let [low, high] = halves(file.stamp);
+        words.extend([push(&file.path), low, high, u32::from(file.edited)]);
+    }
+    write_file(path, STATUS_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+}
+
+/// Reads the status at `path`; empty if the file is missing or damaged.
+pub(super) fn read_status(path: &Path) -> WorkTreeStatus {
+    let Some(mut file) = Sealed::open(path, STATUS_KIND) else { return WorkTreeStatus::default() };
+    let parts = file.words(0).zip(file.text(1));
+    parts.and_then(|(words, text)| decode_status(&words, &text)).unwrap_or_default()
+}
+
+fn decode_status(words: &[u32], text: &str) -> Option<WorkTreeStatus> {
+    let mut start = 0;
+    let mut piece = |end: u32| {
+        let piece = text.get(start..end as usize)?.to_owned();
+        start = end as usize;
+        Some(piece)
+    };
+    let ([index, head, staged], rest) = words.split_first_chunk::<3>()?;
+    let (staged, compared) = rest.split_at_checked(*staged as usize)?;
+    Some(WorkTreeStatus {
+        index: piece(*index)?,
+        head: piece(*head)?,
+        staged: staged.iter().map(|&end| piece(end)).collect::<Option<_>>()?,
+        compared: compared
+            .as_chunks::<COMPARED_WORDS>()
+            .0
+            .iter()
+            .map(|&[end, low, high, edited]| {
+                Some(ComparedFile { path: piece(end)?, stamp: wide(&[low, high]), edited: edited != 0 })
+            })
+            .collect::<Option<_>>()?,
+    })
+}
+
 fn write_file(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> Result<(), StoreError> {
     sealed::write(path, kind, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
@@ -226,6 +279,16 @@ mod tests {
             let path = folder.path().join("history");
             write_history(&path, &history).unwrap();
             prop_assert_eq!(read_history(&path), history);
+        }
+
+        #[test]
+        fn a_status_comes_back(index in "[a-f0-9]{0,8}", head in "[a-f0-9]{0,8}", staged in prop::collection::vec("[a-z/é]{0,6}", 0..4), compared in prop::collection::vec(("[a-z/é]{0,6}", any::<u64>(), any::<bool>()), 0..4)) {
+            let compared = compared.into_iter().map(|(path, stamp, edited)| ComparedFile { path, stamp, edited }).collect();
+            let status = WorkTreeStatus { index, head, staged, compared };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("status");
+            write_status(&path, &status).unwrap();
+            prop_assert_eq!(read_status(&path), status);
         }
     }
 }

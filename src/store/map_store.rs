@@ -2,9 +2,12 @@
 
 use super::StoreError;
 use super::database::make_folder;
-use super::map_files::{KnownFile, StoredSegment, Tree, read_counts, read_history, write_counts, write_history};
+use super::map_files::{
+    KnownFile, StoredSegment, Tree, read_counts, read_history, read_status, write_counts, write_history, write_status,
+};
 use rhumb_index::repo_map::History;
 use rhumb_tokens::LineCount;
+use rhumb_workspace::git::WorkTreeStatus;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -112,6 +115,25 @@ impl MapStore {
         write_history(&self.history_path(), history)
     }
 
+    /// The stored status of the work tree; empty without one.
+    pub fn status(&self) -> WorkTreeStatus {
+        read_status(&self.status_path())
+    }
+
+    /// Stores the status of the work tree.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn save_status(&self, status: &WorkTreeStatus) -> Result<(), StoreError> {
+        let folder = self.folder.join("status");
+        make_folder(&folder).map_err(|source| StoreError::Folder { path: folder, source })?;
+        write_status(&self.status_path(), status)
+    }
+
+    fn status_path(&self) -> PathBuf {
+        self.folder.join("status").join(format!("{:016x}", hash(&self.root)))
+    }
+
     fn history_path(&self) -> PathBuf {
         self.folder.join("history")
     }
@@ -169,7 +191,7 @@ impl MapStore {
         }
     }
 
-    /// Removes unused trees, and unreferenced segments.
+    /// Removes unused trees and statuses, and unreferenced segments.
     fn sweep(&self) {
         let mut named = BTreeSet::new();
         for path in entries(&self.folder.join("trees")) {
@@ -177,6 +199,11 @@ impl MapStore {
                 let _ = fs::remove_file(&path);
             } else if let Some(tree) = Tree::read(&path) {
                 named.extend(tree.segments.iter().map(|&id| self.segment_path(id)));
+            }
+        }
+        for path in entries(&self.folder.join("status")) {
+            if is_older(&path, MAX_TREE_AGE) {
+                let _ = fs::remove_file(&path);
             }
         }
         for path in entries(&self.folder.join("segments")) {

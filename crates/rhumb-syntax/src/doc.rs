@@ -74,7 +74,7 @@ fn comment_above<'tree>(node: Node<'tree>, source: &str) -> Option<Node<'tree>> 
         let last_row = if end.column == 0 { end.row.saturating_sub(1) } else { end.row };
         // Perl requires an empty line around POD.
         let reach = if sibling.kind() == "pod" { 2 } else { 1 };
-        if !(is_comment || is_attribute) || last_row + reach < row || (is_comment && trails(sibling)) {
+        if !(is_comment || is_attribute) || last_row + reach < row {
             break;
         }
         row = sibling.start_position().row;
@@ -93,9 +93,10 @@ fn comment_above<'tree>(node: Node<'tree>, source: &str) -> Option<Node<'tree>> 
 /// The outermost ancestor that starts on the line of `node`, such as the `export` of a function.
 fn outermost_of_line<'tree>(node: Node<'tree>, source: &str) -> Node<'tree> {
     let mut outer = node;
-    while let Some(parent) = outer.parent().filter(|parent| parent.parent().is_some()) {
+    while let Some(parent) = outer.parent() {
         let before = source.get(parent.start_byte()..node.start_byte()).unwrap_or_default();
-        if before.contains(['\n', '{', '(', '[', ';', ',', ':', '=']) {
+        // The root is no part of the line. To find a parent, tree-sitter starts at the root, so that is checked last.
+        if before.contains(['\n', '{', '(', '[', ';', ',', ':', '=']) || parent.parent().is_none() {
             break;
         }
         outer = parent;
@@ -107,12 +108,6 @@ fn outermost_of_line<'tree>(node: Node<'tree>, source: &str) -> Node<'tree> {
 fn comment_at_its_end(node: Node<'_>) -> Node<'_> {
     let last = node.child_count().checked_sub(1).and_then(|last| node.child(last));
     last.filter(|last| last.kind() == "comment").unwrap_or(node)
-}
-
-/// Whether a comment follows other code on its line, and therefore documents that code.
-fn trails(comment: Node<'_>) -> bool {
-    let end = comment.prev_sibling().map(|before| before.end_position());
-    end.is_some_and(|end| end.row == comment.start_position().row && end.column > 0)
 }
 
 /// The previous named sibling of `node`, or of the ancestor that starts with it: the declaration around a binding, a list of

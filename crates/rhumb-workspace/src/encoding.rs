@@ -12,6 +12,9 @@ use std::fmt;
 const MARK: char = '\u{feff}';
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The byte with which escape sequences start. Few files contain it.
+const ESCAPE: u8 = b'\x1b';
+
 /// Escape sequences with which ISO-2022-JP switches to Japanese characters.
 const JAPANESE: [&[u8]; 2] = [b"\x1b$B", b"\x1b$@"];
 
@@ -78,7 +81,9 @@ impl TextEncoding {
             return Err(DecodeError::Binary);
         }
         // ISO-2022-JP consists of ASCII bytes. New text would be added as UTF-8, which mixes two encodings.
-        if let Some(at) = bytes.windows(3).position(|bytes| JAPANESE.contains(&bytes)).filter(|_| bytes.is_ascii()) {
+        if bytes.contains(&ESCAPE)
+            && let Some(at) = bytes.windows(3).position(|bytes| JAPANESE.contains(&bytes)).filter(|_| bytes.is_ascii())
+        {
             return Err(DecodeError::Unknown(at));
         }
         let has_mark = bytes.starts_with(UTF8_MARK);

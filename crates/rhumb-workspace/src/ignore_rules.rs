@@ -39,20 +39,21 @@ impl Rules {
                 own.into_iter().flatten().for_each(|file| rules.add(2, 0, &file, top, Links::Followed));
             }
             let above: Vec<&Path> = root.path().ancestors().skip(1).collect();
-            above.into_iter().rev().for_each(|folder| rules.add_folder(folder, 0, Some(top)));
+            above.into_iter().rev().for_each(|folder| rules.add_folder(folder, 0, Some(top), |_| true));
         }
-        rules.add_folder(root.path(), 0, None);
+        rules.add_folder(root.path(), 0, None, |_| true);
         rules
     }
 
-    /// Enters `folder`, which is `depth` levels below the root, and leaves the folders that do not contain it.
-    pub(crate) fn enter(&mut self, folder: &Path, depth: usize) {
+    /// Enters `folder`, which is `depth` levels below the root, and leaves the folders that do not contain it. `has`
+    /// tells whether the folder has an entry of a name, perhaps in other case.
+    pub(crate) fn enter(&mut self, folder: &Path, depth: usize, has: impl Fn(&str) -> bool) {
         for stack in &mut self.stacks {
             while stack.last().is_some_and(|(at, _)| *at >= depth) {
                 stack.pop();
             }
         }
-        self.add_folder(folder, depth, None);
+        self.add_folder(folder, depth, None, has);
     }
 
     /// Returns whether the rules hide the absolute `path`, `depth` levels below the root. It must be in the folder
@@ -76,11 +77,11 @@ impl Rules {
 
     /// Adds the rules of one folder. Rule files above the work tree `top` belong to the user, and git does not read
     /// them.
-    fn add_folder(&mut self, folder: &Path, depth: usize, top: Option<&Path>) {
+    fn add_folder(&mut self, folder: &Path, depth: usize, top: Option<&Path>, has: impl Fn(&str) -> bool) {
         let is_ours = top.is_none_or(|top| folder.starts_with(top));
         let links = if is_ours { Links::Refused } else { Links::Followed };
         for (stack, name) in NAMES.into_iter().enumerate() {
-            if name != GIT || (self.with_git && is_ours) {
+            if has(name) && (name != GIT || (self.with_git && is_ours)) {
                 self.add(stack, depth, &folder.join(name), folder, links);
             }
         }
@@ -154,7 +155,7 @@ pub fn is_ignored(root: &Root, path: &str) -> bool {
             return true;
         }
         if is_folder {
-            rules.enter(&at, depth);
+            rules.enter(&at, depth, |_| true);
         }
         false
     })

@@ -5,13 +5,11 @@ use super::root::{Root, RootKind, has_work_tree};
 use super::write::is_temp_name;
 use crate::resolve::relative;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs::Metadata;
+use std::fs::{self, DirEntry, Metadata};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -61,28 +59,25 @@ pub fn files(root: &Root, cancel: &AtomicBool, progress: &mut dyn FnMut(usize)) 
     if root.kind() == RootKind::Bare {
         return listing;
     }
-    let walk = Walk::of(root, true);
-    let mut skipped = BTreeSet::new();
     let since = SystemTime::now();
-    for entry in walk.builder(root).build() {
-        if cancel.load(Ordering::Relaxed) {
-            listing.cancelled = true;
-            break;
+    let mut skipped = BTreeSet::new();
+    let mut walk = Walk::new(root, true);
+    listing.cancelled = !walk.run(cancel, &mut |found| match found {
+        Found::File(entry) => {
+            match relative(root, &entry.path()) {
+                Some(path) => listing.files.push(file_entry(path, entry, since)),
+                None => _ = skipped.insert(shown(root, &entry.path())),
+            }
+            if listing.files.len() % PROGRESS_EVERY_FILES == 1 {
+                progress(listing.files.len());
+            }
         }
-        match entry {
-            Ok(entry) => add_entry(root, &entry, since, &mut listing.files, &mut skipped),
-            Err(error) => skipped.extend(error_path(&error).map(|path| shown(root, path))),
-        }
-        if listing.files.len() % PROGRESS_EVERY_FILES == 1 {
-            progress(listing.files.len());
-        }
-    }
+        Found::Unreadable(folder) => _ = skipped.insert(shown(root, folder)),
+    });
     listing.files.sort();
     listing.skipped = skipped.into_iter().collect();
-    let state = walk.state();
-    listing.unread_rules = state.rules.unread().map(|file| shown(root, file)).collect();
-    listing.nested = state.nested.iter().cloned().collect();
-    drop(state);
+    listing.unread_rules = walk.rules.unread().map(|file| shown(root, file)).collect();
+    listing.nested = walk.nested.into_iter().collect();
     progress(listing.files.len());
     listing
 }
@@ -97,14 +92,12 @@ pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &Ato
         return found;
     }
     let since = SystemTime::now();
-    for entry in Walk::of(root, false).builder(root).build().flatten() {
-        if cancel.load(Ordering::Relaxed) {
-            break;
+    Walk::new(root, false).run(cancel, &mut |entry| {
+        let Found::File(entry) = entry else { return };
+        if let Some(path) = relative(root, &entry.path()).filter(|path| wanted.contains(path.as_str())) {
+            found.push(file_entry(path, entry, since));
         }
-        if relative(root, entry.path()).is_some_and(|path| wanted.contains(path.as_str())) {
-            add_entry(root, &entry, since, &mut found, &mut BTreeSet::new());
-        }
-    }
+    });
     found.sort();
     found
 }
@@ -116,53 +109,77 @@ pub fn refresh_entry(root: &Root, entry: &FileEntry) -> Option<FileEntry> {
     Some(FileEntry { bytes: meta.len(), modified: modified(&meta), stamp: stamp(&meta, since), ..entry.clone() })
 }
 
-#[derive(Clone)]
-struct Walk(Arc<Mutex<WalkState>>);
+/// What a walk finds.
+enum Found<'walk> {
+    /// A regular file that is not hidden.
+    File(&'walk DirEntry),
+    /// A folder that cannot be listed.
+    Unreadable(&'walk Path),
+}
 
-struct WalkState {
+/// A walk through the folders under a root.
+struct Walk<'root> {
+    root: &'root Root,
+    ignored: Gitignore,
     rules: Rules,
     /// Nested repositories found so far.
     nested: BTreeSet<String>,
 }
 
-impl Walk {
-    fn of(root: &Root, with_git: bool) -> Self {
-        Self(Arc::new(Mutex::new(WalkState { rules: Rules::of(root, with_git), nested: BTreeSet::new() })))
+impl<'root> Walk<'root> {
+    fn new(root: &'root Root, with_git: bool) -> Self {
+        Self { root, ignored: ignored(root), rules: Rules::of(root, with_git), nested: BTreeSet::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, WalkState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns a walker that calls [`Walk::wants`] for each entry and reads no rule files itself.
-    fn builder(&self, root: &Root) -> WalkBuilder {
-        let (walk, top, ignored) = (self.clone(), root.clone(), ignored(root));
-        let mut builder = WalkBuilder::new(root.path());
-        builder
-            .standard_filters(false)
-            .follow_links(false)
-            .filter_entry(move |entry| entry.depth() == 0 || walk.wants(&top, &ignored, entry));
-        builder
-    }
-
-    fn wants(&self, root: &Root, ignored: &Gitignore, entry: &DirEntry) -> bool {
-        let (path, depth) = (entry.path(), entry.depth());
-        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if entry.file_name() == ".git" || root.excludes(path) || ignored.matched(path, is_folder).is_ignore() {
-            return false;
-        }
-        let mut state = self.state();
-        if state.rules.hide(path, depth, is_folder) {
-            return false;
-        }
-        if is_folder {
-            if root.kind() == RootKind::Git && has_work_tree(path) {
-                state.nested.insert(shown(root, path));
+    /// Calls `found` for each file. Returns `false` if cancelled.
+    fn run(&mut self, cancel: &AtomicBool, found: &mut dyn FnMut(Found<'_>)) -> bool {
+        // The last one is next, so that the rules of the folders above it are those that were entered last.
+        let mut folders = vec![(self.root.path().to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            if cancel.load(Ordering::Relaxed) {
                 return false;
             }
-            state.rules.enter(path, depth);
+            let entries = fs::read_dir(&folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+            let Ok(entries) = entries else {
+                found(Found::Unreadable(&folder));
+                continue;
+            };
+            if depth > 0 && !self.enter(&folder, depth, &entries) {
+                continue;
+            }
+            for entry in entries {
+                let (path, kind) = (entry.path(), entry.file_type().ok());
+                let is_folder = kind.is_some_and(|kind| kind.is_dir());
+                if self.hides(&path, depth + 1, is_folder) {
+                    continue;
+                }
+                if is_folder {
+                    folders.push((path, depth + 1));
+                } else if kind.is_some_and(|kind| kind.is_file()) && !is_temp_name(&entry.file_name()) {
+                    found(Found::File(&entry));
+                }
+            }
         }
         true
+    }
+
+    /// Enters a folder. Returns `false` if it is a nested repository.
+    fn enter(&mut self, folder: &Path, depth: usize, entries: &[DirEntry]) -> bool {
+        // The entries are at hand. Asking the system for each special file would take as long as the rest of the walk.
+        let has = |name: &str| entries.iter().any(|entry| entry.file_name().eq_ignore_ascii_case(name));
+        if self.root.kind() == RootKind::Git && has(".git") && has_work_tree(folder) {
+            self.nested.insert(shown(self.root, folder));
+            return false;
+        }
+        self.rules.enter(folder, depth, has);
+        true
+    }
+
+    fn hides(&self, path: &Path, depth: usize, is_folder: bool) -> bool {
+        path.file_name().is_some_and(|name| name == ".git")
+            || self.root.excludes(path)
+            || self.ignored.matched(path, is_folder).is_ignore()
+            || self.rules.hide(path, depth, is_folder)
     }
 }
 
@@ -175,37 +192,12 @@ fn ignored(root: &Root) -> Gitignore {
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-fn add_entry(
-    root: &Root,
-    entry: &DirEntry,
-    since: SystemTime,
-    files: &mut Vec<FileEntry>,
-    skipped: &mut BTreeSet<String>,
-) {
-    if !entry.file_type().is_some_and(|kind| kind.is_file()) || is_temp_name(entry.file_name()) {
-        return;
-    }
-    match relative(root, entry.path()) {
-        Some(path) => {
-            let meta = entry.metadata().ok();
-            let modified = meta.as_ref().map(modified).unwrap_or_default();
-            let (bytes, stamp) = meta.map_or((0, 0), |meta| (meta.len(), stamp(&meta, since)));
-            let secret = is_secret_name(&path);
-            files.push(FileEntry { path, bytes, modified, stamp, secret });
-        }
-        None => {
-            skipped.insert(shown(root, entry.path()));
-        }
-    }
-}
-
-/// The path that a walk error refers to. `None` for an invalid line in an ignore file.
-fn error_path(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, err } if err.is_io() => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => error_path(err),
-        _ => None,
-    }
+fn file_entry(path: String, entry: &DirEntry, since: SystemTime) -> FileEntry {
+    let meta = entry.metadata().ok();
+    let modified = meta.as_ref().map(modified).unwrap_or_default();
+    let (bytes, stamp) = meta.map_or((0, 0), |meta| (meta.len(), stamp(&meta, since)));
+    let secret = is_secret_name(&path);
+    FileEntry { path, bytes, modified, stamp, secret }
 }
 
 /// The path below the root for display: invalid bytes as `\xNN`, control characters escaped.
@@ -301,9 +293,7 @@ pub fn is_secret_name(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_secret_name;
     use super::*;
-    use std::fs;
     use std::os::unix::ffi::OsStrExt;
 
     fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {

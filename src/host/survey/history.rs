@@ -3,35 +3,37 @@
 use super::SurveyStart;
 use rhumb_index::repo_map::{History, PastCommit};
 use rhumb_session::Failure;
-use rhumb_workspace::git::{self, DiskFile, GitError, Repo};
+use rhumb_workspace::git::{self, GitError, Repo, WorkTreeStatus};
 use rhumb_workspace::{FileEntry, Root, RootKind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Why the `.git` folder is not opened: it contains a pipe or a device.
-pub(super) fn refused(root: &Root) -> Option<Failure> {
+/// The repository of the root, or why its `.git` folder is not opened: it contains a pipe or a device. Opening it takes a look at every
+/// folder of objects, so a survey does that once.
+pub(super) fn repository(root: &Root) -> (Option<Repo>, Option<Failure>) {
+    if root.kind() != RootKind::Git {
+        return (None, None);
+    }
     match Repo::open(root.path()) {
-        Err(error @ GitError::NotAFile { .. }) if root.kind() == RootKind::Git => {
-            Some(Failure::new(format!("Git is not used (history, tracked files, commits): {error}."), error.hint()))
+        Err(error @ GitError::NotAFile { .. }) => {
+            let why = format!("Git is not used (history, tracked files, commits): {error}.");
+            (None, Some(Failure::new(why, error.hint())))
         }
-        _ => None,
+        repo => (repo.ok().flatten(), None),
     }
 }
 
 /// The history of HEAD, and whether it must be stored; empty if it cannot be read.
-pub(super) fn history(root: &Root, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
-    if root.kind() != RootKind::Git {
-        return (Arc::default(), false);
-    }
+pub(super) fn history(repo: Option<&Repo>, start: SurveyStart<'_>, cancel: &AtomicBool) -> (Arc<History>, bool) {
+    let Some(repo) = repo else { return (Arc::default(), false) };
     let known = match (start.before, start.store) {
         (Some(before), _) => Arc::clone(&before.history),
         (None, store) => Arc::new(store.map(|store| store.history()).unwrap_or_default()),
     };
-    let repo = Repo::open(root.path()).ok().flatten();
-    match repo.and_then(|repo| repo.history(&commit_history(&known), cancel).ok()) {
-        Some(history) if history.head == known.head => (known, start.before.is_some_and(|before| before.new_history)),
-        Some(history) => (Arc::new(map_history(history)), true),
-        None => (Arc::default(), false),
+    match repo.history(&commit_history(&known), cancel) {
+        Ok(history) if history.head == known.head => (known, start.before.is_some_and(|before| before.new_history)),
+        Ok(history) => (Arc::new(map_history(history)), true),
+        Err(_) => (Arc::default(), false),
     }
 }
 
@@ -52,25 +54,29 @@ fn map_history(history: git::CommitHistory) -> History {
 }
 
 /// Tracked files that are not in `files` (sorted): ignore rules do not apply to tracked files.
-pub(super) fn hidden_but_tracked(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> Vec<FileEntry> {
-    if root.kind() != RootKind::Git {
-        return Vec::new();
-    }
-    let repo = Repo::open(root.path()).ok().flatten();
+pub(super) fn hidden_but_tracked(
+    root: &Root,
+    repo: Option<&Repo>,
+    files: &[FileEntry],
+    cancel: &AtomicBool,
+) -> Vec<FileEntry> {
     let mut tracked = repo.and_then(|repo| repo.tracked().ok()).unwrap_or_default();
     tracked.retain(|path| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_err());
     rhumb_workspace::ignored_but_tracked(root, &tracked, cancel)
 }
 
-/// Files with uncommitted changes; none outside of git.
-pub(super) fn edited(root: &Root, files: &[FileEntry]) -> Vec<String> {
-    if root.kind() != RootKind::Git {
-        return Vec::new();
-    }
-    fn on_disk(entry: &FileEntry) -> DiskFile<'_> {
-        DiskFile { path: entry.path.as_str(), bytes: entry.bytes, modified: entry.modified }
-    }
-    let repo = Repo::open(root.path()).ok().flatten();
-    let edited = repo.and_then(|repo| repo.edited(files.iter().map(on_disk)).ok());
-    edited.unwrap_or_default().into_iter().collect()
+/// Files with uncommitted changes, the status that the next survey starts from, and whether it must be stored.
+pub(super) fn edited(
+    repo: Option<&Repo>,
+    files: &[FileEntry],
+    start: SurveyStart<'_>,
+) -> (Vec<String>, WorkTreeStatus, bool) {
+    let before = match (start.before, start.store) {
+        (Some(before), _) => before.status.clone(),
+        (None, store) => store.map(|store| store.status()).unwrap_or_default(),
+    };
+    let found = repo.and_then(|repo| repo.edited(files, &before).ok());
+    let (edited, status) = found.unwrap_or_default();
+    let is_new = status != before;
+    (edited.into_iter().collect(), status, is_new)
 }

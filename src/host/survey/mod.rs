@@ -13,23 +13,22 @@ use self::extract::{ByCtags, ChunkRecords, ThreadTimes};
 use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;
 use crate::clock::Stopwatch;
+use crate::host::lock;
 use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
-use rayon::prelude::*;
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
 use rhumb_session::Failure;
+use rhumb_workspace::git::{Repo, WorkTreeStatus};
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-/// Number of files that a thread reads at once.
-const CHUNK: usize = 64;
+/// Number of files that a thread reads at once: enough that joining costs little, few enough that all threads end together.
+const CHUNK: usize = 16;
 
 /// Number of steps in which records replace a sketch.
 const SKETCH_STEPS: usize = 4;
-
-/// Number of files that are read before their records are joined: enough to keep all threads busy, few enough to limit memory.
-const BATCH: usize = 6 * CHUNK;
 
 /// Maximum number of segments of an index. More are merged into one.
 const MAX_SEGMENTS: usize = 8;
@@ -70,6 +69,8 @@ pub struct Survey {
     /// Whether the index must be stored.
     unsaved: bool,
     new_history: bool,
+    status: WorkTreeStatus,
+    new_status: bool,
 }
 
 /// The durations of the phases in milliseconds.
@@ -140,10 +141,13 @@ impl Survey {
         self.segments.iter_mut().for_each(|stored| stored.spare_terms = None);
     }
 
-    /// Stores the index and the history for other processes, unless they are stored already.
+    /// Stores the index, the history and the status of the work tree for other processes, unless they are stored already.
     pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
         if self.new_history {
             store.save_history(&self.history)?;
+        }
+        if self.new_status {
+            store.save_status(&self.status)?;
         }
         if self.unsaved { store.save(&self.segments, self.known.clone()) } else { Ok(()) }
     }
@@ -158,12 +162,14 @@ pub fn survey(
 ) -> Option<Survey> {
     let clock = Stopwatch::start();
     extract::limit_parse_time();
-    let listing = listing(root, start, cancel, progress);
+    let (repo, git_refused) = history::repository(root);
+    let repo = repo.as_ref();
+    let listing = listing((root, repo), start, cancel, progress);
     let walk = clock.ms();
     let known = KnownFiles::new(start, extract::depth_of(&listing.files));
     let load = clock.ms() - walk;
     let (history, new_history) =
-        if start.with_terms { history::history(root, start, cancel) } else { Default::default() };
+        if start.with_terms { history::history(repo, start, cancel) } else { Default::default() };
     let (builder, spent, sketch) = index_files(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.shares(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
@@ -180,11 +186,12 @@ pub fn survey(
     let index = graph.index();
     let bytes = (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes()));
     let bytes = bytes.sum();
+    let (edited, status, new_status) = history::edited(repo, &listing.files, start);
     Some(Survey {
         graph,
         skipped: listing.skipped,
         unread_rules: listing.unread_rules,
-        git_refused: history::refused(root),
+        git_refused,
         bare: root.kind() == RootKind::Bare,
         bytes,
         read: builder.read,
@@ -194,9 +201,11 @@ pub fn survey(
         ms: SurveyTimes { graph: clock.ms() - join_ms, ..times },
         segments: builder.segments,
         known: list,
-        edited: history::edited(root, &listing.files),
+        edited,
+        status,
         unsaved,
         new_history,
+        new_status,
         history,
         files: listing.files,
     })
@@ -223,12 +232,18 @@ fn index_files(
             progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))));
         }
         let mut new_segment = builder.begin_segment();
-        for batch in step.chunks(BATCH) {
-            let done = builder.records.len();
-            let read =
-                read_all(root, batch, (known, &by_ctags), (done, files.len()), (cancel, start.stop_reading), progress)?;
-            times = [times, read.iter().map(|part| part.times).sum()].into_iter().sum();
-            builder.add(read, &mut new_segment);
+        let total = files.len();
+        read_in_order(
+            step.chunks(CHUNK),
+            |chunk| read(root, chunk, (known, &by_ctags), (cancel, start.stop_reading)),
+            |part| {
+                times = [times, part.times].into_iter().sum();
+                builder.add(part, &mut new_segment);
+                progress(SurveyStep::Reading(builder.records.len(), total));
+            },
+        );
+        if cancel.load(Ordering::Relaxed) {
+            return None;
         }
         builder.end_segment(new_segment, start.with_terms);
     }
@@ -249,7 +264,7 @@ struct Listed {
 
 /// Lists the files of the root; if changes are known, updates the last list.
 fn listing(
-    root: &Root,
+    (root, repo): (&Root, Option<&Repo>),
     start: SurveyStart<'_>,
     cancel: &AtomicBool,
     progress: &(dyn Fn(SurveyStep<'_>) + Sync),
@@ -266,7 +281,7 @@ fn listing(
         };
     }
     let mut listing = rhumb_workspace::files(root, cancel, &mut |found| progress(SurveyStep::Listing(found)));
-    let tracked = history::hidden_but_tracked(root, &listing.files, cancel);
+    let tracked = history::hidden_but_tracked(root, repo, &listing.files, cancel);
     if !tracked.is_empty() {
         listing.files.extend(tracked);
         listing.files.sort();
@@ -275,31 +290,51 @@ fn listing(
     Listed { files: listing.files, skipped: listing.skipped.len(), unread_rules: listing.unread_rules }
 }
 
-/// Finds the records of files, and reads unknown files.
-fn read_all(
+/// Finds the records of files, and reads unknown files. If cancelled, it ends early.
+fn read(
     root: &Root,
     files: &[FileEntry],
     (known, by_ctags): (&KnownFiles, &ByCtags),
-    (before, total): (usize, usize),
     (cancel, stop_reading): (&AtomicBool, Option<&AtomicBool>),
-    progress: &(dyn Fn(SurveyStep<'_>) + Sync),
-) -> Option<Vec<ChunkRecords>> {
-    let done = AtomicUsize::new(before);
-    let part = |chunk: &[FileEntry]| {
-        let mut part = ChunkRecords::default();
-        for entry in chunk {
-            if cancel.load(Ordering::Relaxed) {
-                break;
-            }
-            if stop_reading.is_some_and(|stop| stop.load(Ordering::Relaxed)) && known.was_never_read(entry) {
-                part.skip();
-            } else {
-                part.add(root, entry, known, by_ctags);
+) -> ChunkRecords {
+    let mut part = ChunkRecords::default();
+    for entry in files {
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        if stop_reading.is_some_and(|stop| stop.load(Ordering::Relaxed)) && known.was_never_read(entry) {
+            part.skip();
+        } else {
+            part.add(root, entry, known, by_ctags);
+        }
+    }
+    part
+}
+
+/// Calls `read` for each item on all threads, and `join` with the results in the order of the items. A thread whose result has to wait
+/// for an earlier one goes on with the next item.
+fn read_in_order<I: Send, T: Send>(
+    items: impl Iterator<Item = I> + Send,
+    read: impl Fn(I) -> T + Sync,
+    join: impl FnMut(T) + Send,
+) {
+    struct Results<T, F> {
+        waiting: BTreeMap<usize, T>,
+        next: usize,
+        join: F,
+    }
+    let items = Mutex::new(items.enumerate());
+    let results = Mutex::new(Results { waiting: BTreeMap::new(), next: 0, join });
+    let work = || {
+        while let Some((at, item)) = { lock(&items).next() } {
+            let result = read(item);
+            let results = &mut *lock(&results);
+            results.waiting.insert(at, result);
+            while let Some(result) = results.waiting.remove(&results.next) {
+                (results.join)(result);
+                results.next += 1;
             }
         }
-        progress(SurveyStep::Reading(done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len(), total));
-        part
     };
-    let parts = files.par_chunks(CHUNK).map(part).collect();
-    (!cancel.load(Ordering::Relaxed)).then_some(parts)
+    rayon::scope(|scope| (0..rayon::current_num_threads()).for_each(|_| scope.spawn(|_| work())));
 }

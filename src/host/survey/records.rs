@@ -119,24 +119,24 @@ impl IndexBuilder {
     }
 
     /// Adds the records of the next files.
-    pub(super) fn add(&mut self, chunks: Vec<ChunkRecords>, new: &mut NewSegment) {
-        for chunk in chunks {
-            self.read += chunk.read;
-            let (segment, mut names) = (chunk.builder.finish(), Vec::new());
-            let indices = self.records.len()..;
-            let left_out = indices.zip(&chunk.files).filter(|(_, found)| matches!(found, FileRecord::Unread));
-            self.unread.extend(left_out.map(|(at, _)| at));
-            self.records.extend(chunk.files.into_iter().map(|found| {
-                match found {
-                    FileRecord::Nothing | FileRecord::Unread => None,
-                    FileRecord::Known(at) => Some(at),
-                    FileRecord::New(record) => segment
-                        .record(record)
-                        .map(|record| RecordId { segment: new.at, record: new.builder.copy(record, &mut names) }),
+    pub(super) fn add(&mut self, chunk: ChunkRecords, new: &mut NewSegment) {
+        self.read += chunk.read;
+        let (segment, mut names) = (chunk.builder.finish(), Vec::new());
+        for found in chunk.files {
+            let record = match found {
+                FileRecord::Nothing => None,
+                FileRecord::Unread => {
+                    self.unread.insert(self.records.len());
+                    None
                 }
-            }));
-            new.keys.extend(chunk.keys);
+                FileRecord::Known(at) => Some(at),
+                FileRecord::New(record) => segment
+                    .record(record)
+                    .map(|record| RecordId { segment: new.at, record: new.builder.copy(record, &mut names) }),
+            };
+            self.records.push(record);
         }
+        new.keys.extend(chunk.keys);
     }
 
     /// Ends the segment. Without `with_terms`, its terms are only kept until they are stored.

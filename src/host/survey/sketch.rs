@@ -1,8 +1,7 @@
 //! A sketch: a quick index of an unknown repository by words only, made in a fraction of the time of parsing.
 
-use super::CHUNK;
 use super::extract::is_worth_reading;
-use rayon::prelude::*;
+use super::{CHUNK, read_in_order};
 use rhumb_index::repo_map::{Segment, SegmentBuilder};
 use rhumb_syntax::Language;
 use rhumb_workspace::{FileEntry, Root};
@@ -32,7 +31,7 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
         return None;
     }
     let head = head_bytes(files.iter().filter(|entry| has_code(entry)).map(|entry| entry.bytes).collect());
-    let part = |chunk: &[FileEntry]| {
+    let read = |chunk: &[FileEntry]| {
         let (mut builder, mut text) = (SegmentBuilder::default(), String::new());
         let mut sketched = |entry: &FileEntry| {
             if cancel.load(Ordering::Relaxed) || !has_code(entry) {
@@ -44,13 +43,12 @@ pub(super) fn sketch(root: &Root, files: &[FileEntry], cancel: &AtomicBool) -> O
         let records: Vec<Option<u32>> = chunk.iter().map(&mut sketched).collect();
         (builder.finish(), records)
     };
-    let parts: Vec<(Segment, Vec<Option<u32>>)> = files.par_chunks(CHUNK).map(part).collect();
     let mut all = SegmentBuilder::default();
     let mut records = Vec::with_capacity(files.len());
-    for (segment, part) in parts {
+    read_in_order(files.chunks(CHUNK), read, |(segment, part)| {
         let mut names = Vec::new();
         records.extend(part.into_iter().map(|at| Some(all.copy(segment.record(at?)?, &mut names))));
-    }
+    });
     (!cancel.load(Ordering::Relaxed)).then(|| Sketch { segment: Arc::new(all.finish()), records })
 }
 

@@ -205,6 +205,10 @@ fn number(digits: &str) -> u32 {
 impl Message {
     /// Takes a message apart.
     pub fn new(text: &str) -> Self {
+        // Without this, a map without a request would spend most of its time on compiling the patterns.
+        if text.trim().is_empty() {
+            return Self::default();
+        }
         let text = text[..text.floor_char_boundary(MAX_MESSAGE_BYTES)].replace('\r', "");
         let text = match COMMENT.as_ref() {
             Some(comment) => comment.replace_all(&text, " "),

@@ -25,4 +25,4 @@ pub use index_lock::{InterruptedCommit, has_interrupted_commits};
 pub use prepare::{FilePatch, FileTexts, PreparedCommit};
 pub use repo::{Head, Repo, common_folder, init};
 pub use revisions::{Checkout, CommitHeader, Revision, Revisions};
-pub use status::{DiskFile, UncommittedChanges};
+pub use status::{ComparedFile, UncommittedChanges, WorkTreeStatus};

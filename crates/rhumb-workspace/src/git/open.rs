@@ -149,9 +149,13 @@ impl Check {
     /// Checks the files in a folder and, recursively, in its subfolders whose names are `wanted`.
     fn entries(&mut self, folder: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
         // Git cannot read the folder either and reports the error.
-        let Ok(real) = folder.canonicalize() else { return Ok(()) };
+        folder.canonicalize().map_or(Ok(()), |real| self.entries_of(folder, &real, wanted))
+    }
+
+    /// Checks the folder whose path without links is `real`.
+    fn entries_of(&mut self, folder: &Path, real: &Path, wanted: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
         let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
-        if !self.done.insert(real) {
+        if !self.done.insert(real.to_owned()) {
             return Ok(());
         }
         for entry in entries.flatten() {
@@ -161,7 +165,10 @@ impl Check {
             }
             let path = entry.path();
             if is_folder(&path, kind)? && entry.file_name().to_str().is_some_and(wanted) {
-                self.entries(&path, &|_| true)?;
+                match kind.is_symlink() {
+                    true => self.entries(&path, &|_| true)?,
+                    false => self.entries_of(&path, &real.join(entry.file_name()), &|_| true)?,
+                }
             }
         }
         Ok(())

@@ -3,9 +3,12 @@
 use super::error::GitError;
 use super::prepare::SKIP_WORKTREE;
 use super::repo::Repo;
+use crate::FileEntry;
 use git2::{DiffFormat, DiffOptions};
 use git2::{Sort, Status, StatusOptions, StatusShow};
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Maximum number of commits that are searched for the last change of a file.
@@ -154,15 +157,37 @@ impl Repo {
 /// are new, so beyond this git compares the contents.
 const MAX_MTIME_CHANGES: usize = 64;
 
-/// A file in the work tree.
-#[derive(Debug, Clone, Copy)]
-pub struct DiskFile<'f> {
-    /// Path relative to the opened folder, with `/`.
-    pub path: &'f str,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// Modification time: seconds and nanoseconds since 1970.
-    pub modified: (i64, u32),
+/// What a comparison of the work tree with the index and HEAD found. The next one compares only what changed since.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorkTreeStatus {
+    /// The checksum of the index, in hexadecimal; empty if it is unknown, and then nothing else is used.
+    pub index: String,
+    /// The id of HEAD's tree; empty without commits.
+    pub head: String,
+    /// The files that differ between HEAD and the index, sorted.
+    pub staged: Vec<String>,
+    /// The files whose content was compared because their times differ from those in the index, sorted by path. In a
+    /// copied work tree these are all files, until a git command writes the times.
+    pub compared: Vec<ComparedFile>,
+}
+
+/// A file that was compared with the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedFile {
+    /// The path.
+    pub path: String,
+    /// The stamp of the file at that time. See [`FileEntry::stamp`].
+    pub stamp: u64,
+    /// Whether it differs.
+    pub edited: bool,
+}
+
+impl WorkTreeStatus {
+    /// Returns whether a file was found to differ; `None` if it was not compared or has changed since.
+    fn was_edited(&self, file: &FileEntry) -> Option<bool> {
+        let at = self.compared.binary_search_by(|known| known.path.as_str().cmp(&file.path)).ok()?;
+        self.compared.get(at).filter(|known| known.stamp == file.stamp && file.stamp != 0).map(|known| known.edited)
+    }
 }
 
 impl Repo {
@@ -181,35 +206,84 @@ impl Repo {
 
     /// Returns those of `files` that differ from the index by size or modification time, are not in the index, or
     /// differ from HEAD in the index. A file with a new modification time counts as edited even if its content is the
-    /// same.
+    /// same, unless there are many. `before` is the result of an earlier call for the same folder; the new one is
+    /// returned, too.
     ///
     /// # Errors
     /// The index or HEAD cannot be read.
-    pub fn edited<'f>(&self, files: impl Iterator<Item = DiskFile<'f>>) -> Result<BTreeSet<String>, GitError> {
+    pub fn edited(
+        &self,
+        files: &[FileEntry],
+        before: &WorkTreeStatus,
+    ) -> Result<(BTreeSet<String>, WorkTreeStatus), GitError> {
         let failed = GitError::when("read the index");
-        let index = self.inner.index().map_err(failed)?;
-        let mut edited = BTreeSet::new();
-        for file in files {
-            let entry = index.get_path(self.to_top(file.path).as_ref(), 0);
-            let same = entry.is_some_and(|entry| {
-                let time = (i64::from(entry.mtime.seconds()), entry.mtime.nanoseconds());
-                // Some versions of git store whole seconds.
-                let time_fits = time == file.modified || (time.1 == 0 && time.0 == file.modified.0);
-                u64::from(entry.file_size) == file.bytes & u64::from(u32::MAX) && time_fits
-            });
-            if !same {
-                edited.insert(file.path.to_owned());
+        let checksum = self.index_checksum();
+        let mut index = self.inner.index().map_err(failed)?;
+        // It may have been read before the files were listed.
+        index.read(false).map_err(failed)?;
+        let tree = self.inner.head().ok().and_then(|head| head.peel_to_tree().ok());
+        let head = tree.as_ref().map(|tree| tree.id().to_string()).unwrap_or_default();
+        let known = Some(before).filter(|before| Some(&before.index) == checksum.as_ref());
+        let (mut compared, mut unknown) = (Vec::new(), Vec::new());
+        for file in files.iter().filter(|file| !has_time_of_index(&index, &self.to_top(&file.path), file)) {
+            match known.and_then(|known| known.was_edited(file)) {
+                Some(edited) => compared.push(ComparedFile { path: file.path.clone(), stamp: file.stamp, edited }),
+                None => unknown.push(file),
             }
         }
-        if edited.len() > MAX_MTIME_CHANGES {
-            return self.dirty_paths();
+        let mut edited: BTreeSet<String> =
+            compared.iter().filter(|file| file.edited).map(|file| file.path.clone()).collect();
+        if unknown.len() > MAX_MTIME_CHANGES {
+            let dirty = self.dirty_paths()?;
+            compared.extend(unknown.iter().map(|file| ComparedFile {
+                path: file.path.clone(),
+                stamp: file.stamp,
+                edited: dirty.contains(&file.path),
+            }));
+            compared.sort_by(|a, b| a.path.cmp(&b.path));
+            edited.extend(dirty);
+        } else {
+            edited.extend(unknown.iter().map(|file| file.path.clone()));
         }
-        let head = self.inner.head().ok().and_then(|head| head.peel_to_tree().ok());
-        let staged = self.inner.diff_tree_to_index(head.as_ref(), Some(&index), None).map_err(failed)?;
-        let paths = staged.deltas().filter_map(|delta| delta.new_file().path().and_then(|path| path.to_str()));
-        edited.extend(paths.filter_map(|path| self.below_folder(path)));
-        Ok(edited)
+        let staged = match known.filter(|known| known.head == head) {
+            Some(known) => known.staged.clone(),
+            None => self.staged(tree.as_ref(), &index)?,
+        };
+        edited.extend(staged.iter().cloned());
+        // If the index was written meanwhile, it is not known which one was compared.
+        let checksum = checksum.filter(|checksum| self.index_checksum().as_ref() == Some(checksum));
+        Ok((edited, WorkTreeStatus { index: checksum.unwrap_or_default(), head, staged, compared }))
     }
+
+    /// Returns the files in the opened folder that differ between HEAD's tree and the index.
+    fn staged(&self, head: Option<&git2::Tree<'_>>, index: &git2::Index) -> Result<Vec<String>, GitError> {
+        let diff = self.inner.diff_tree_to_index(head, Some(index), None).map_err(GitError::when("read the index"))?;
+        let paths = diff.deltas().filter_map(|delta| delta.new_file().path()?.to_str().map(str::to_owned));
+        Ok(paths.filter_map(|path| self.below_folder(&path)).collect())
+    }
+
+    /// Returns the checksum at the end of the index file, in hexadecimal. `None` without an index, or if git was told
+    /// to write none.
+    fn index_checksum(&self) -> Option<String> {
+        let mut file = fs::File::open(self.inner.path().join("index")).ok()?;
+        let mut checksum = [0; INDEX_CHECKSUM_BYTES];
+        file.seek(SeekFrom::End(-(INDEX_CHECKSUM_BYTES as i64))).ok()?;
+        file.read_exact(&mut checksum).ok()?;
+        checksum.iter().any(|&byte| byte != 0).then(|| checksum.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
+
+/// Length of the checksum at the end of an index, in bytes: SHA-1. Of a SHA-256 it is the last part.
+const INDEX_CHECKSUM_BYTES: usize = 20;
+
+/// Returns whether a file has the size and the modification time in the index under `path`.
+fn has_time_of_index(index: &git2::Index, path: &str, file: &FileEntry) -> bool {
+    index.get_path(Path::new(path), 0).is_some_and(|entry| {
+        let time = (i64::from(entry.mtime.seconds()), entry.mtime.nanoseconds());
+        // Some versions of git store whole seconds.
+        let time_fits = time == file.modified || (time.1 == 0 && time.0 == file.modified.0);
+        u64::from(entry.file_size) == file.bytes & u64::from(u32::MAX) && time_fits
+    })
 }
 
 /// Maximum size in bytes of a file whose content is part of the diff. Larger files are only named.
@@ -249,18 +323,17 @@ impl Repo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
 
-    fn on_disk<'f>(root: &Path, path: &'f str) -> DiskFile<'f> {
-        let meta = fs::metadata(root.join(path)).unwrap();
-        let time = meta.modified().unwrap().duration_since(std::time::UNIX_EPOCH).unwrap();
-        DiskFile { path, bytes: meta.len(), modified: (time.as_secs() as i64, time.subsec_nanos()) }
+    fn edited_since(root: &Path, before: &WorkTreeStatus) -> (Vec<String>, WorkTreeStatus) {
+        let repo = Repo::open(root).unwrap().unwrap();
+        let files = crate::files(&crate::Root::at(root).unwrap(), &AtomicBool::new(false), &mut |_| {}).files;
+        let (edited, status) = repo.edited(&files, before).unwrap();
+        (edited.into_iter().collect(), status)
     }
 
-    fn edited(root: &Path, paths: &[&str]) -> Vec<String> {
-        let repo = Repo::open(root).unwrap().unwrap();
-        repo.edited(paths.iter().map(|path| on_disk(root, path))).unwrap().into_iter().collect()
+    fn edited(root: &Path) -> Vec<String> {
+        edited_since(root, &WorkTreeStatus::default()).0
     }
 
     #[test]
@@ -271,7 +344,7 @@ mod tests {
             fs::write(root.join(path), "as committed").unwrap();
         }
         crate::git::init(root, "You", "you@example.com", "Begin").unwrap();
-        assert!(edited(root, &["a", "b", "c"]).is_empty());
+        assert!(edited(root).is_empty());
         fs::write(root.join("a"), "changed").unwrap();
         fs::write(root.join("new"), "").unwrap();
         fs::write(root.join("b"), "staged").unwrap();
@@ -279,7 +352,7 @@ mod tests {
         let mut index = repo.index().unwrap();
         index.add_path(Path::new("b")).unwrap();
         index.write().unwrap();
-        assert_eq!(edited(root, &["a", "b", "c", "new"]), ["a", "b", "new"]);
+        assert_eq!(edited(root), ["a", "b", "new"]);
     }
 
     #[test]
@@ -290,12 +363,46 @@ mod tests {
         names.iter().for_each(|name| fs::write(root.join(name), "text").unwrap());
         crate::git::init(root, "You", "you@example.com", "Begin").unwrap();
         let earlier = std::time::SystemTime::now() - std::time::Duration::from_secs(999);
-        for name in &names {
-            fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(earlier).unwrap();
-        }
+        let set_time = |name: &str, time| {
+            fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(time).unwrap();
+        };
         fs::write(root.join("f07"), "other").unwrap();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        assert_eq!(edited(root, &names), ["f07"]);
+        names.iter().for_each(|name| set_time(name, earlier));
+        // A change of a file within the last milliseconds could go unnoticed, so that it would be compared again.
+        std::thread::sleep(std::time::Duration::from_millis(120));
+        let (found, status) = edited_since(root, &WorkTreeStatus::default());
+        assert_eq!(found, ["f07"]);
+        assert_eq!(status.compared.len(), 80);
+        // The next comparison trusts the first: a content that is changed without a trace is not read again.
+        let wrong = ComparedFile { edited: true, ..status.compared[3].clone() };
+        let mut told = status.clone();
+        told.compared[3] = wrong;
+        assert_eq!(edited_since(root, &told), (vec!["f03".into(), "f07".into()], told));
+        // Only files with a new stamp are in doubt.
+        fs::write(root.join("f09"), "another").unwrap();
+        let (found, next) = edited_since(root, &status);
+        assert_eq!((found, next.compared.len()), (vec!["f07".into(), "f09".into()], 79));
+        // What was found for another index is not used.
+        let repo = git2::Repository::open(root).unwrap();
+        let mut index = repo.index().unwrap();
+        index.add_path(Path::new("f07")).unwrap();
+        index.write().unwrap();
+        let (found, next) = edited_since(root, &WorkTreeStatus { staged: vec!["none".into()], ..status.clone() });
+        assert_eq!((found, next.staged.clone()), (vec!["f07".into(), "f09".into()], vec!["f07".into()]));
+        assert_ne!(next.index, status.index);
+    }
+
+    #[test]
+    fn what_is_staged_is_compared_again_for_another_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::write(root.join("a"), "text").unwrap();
+        crate::git::init(root, "You", "you@example.com", "Begin").unwrap();
+        let (_, status) = edited_since(root, &WorkTreeStatus::default());
+        let told = WorkTreeStatus { staged: vec!["a".into()], ..status };
+        assert_eq!(edited_since(root, &told).0, ["a"]);
+        assert_eq!(edited_since(root, &WorkTreeStatus { head: "another".into(), ..told.clone() }).0, [""; 0]);
+        assert_eq!(edited_since(root, &WorkTreeStatus { index: String::new(), ..told }).0, [""; 0]);
     }
 
     #[test]
