@@ -1,5 +1,11 @@
 //! The `rhumb` program.
 
+/// An index makes and frees many small blocks in several threads. glibc keeps the pages between those that stay; jemalloc returns them
+/// to the system, in the background.
+#[cfg(all(unix, feature = "jemalloc"))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> std::process::ExitCode {
     // A trial starts this program again, in its sandbox.
     if let Some(code) = rhumb_trial::child() {
