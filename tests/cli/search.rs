@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::support::pty::Pty;
-use super::{harbour_repo, json, rhumb, run};
+use super::{TestRepo, harbour_repo, json, rhumb, run};
 
 fn rows(args: &[&str]) -> Vec<Value> {
     let repo = harbour_repo();
@@ -43,6 +43,41 @@ fn files_and_definitions_are_listed_for_a_whole_issue() {
     assert_eq!((&symbols[0]["symbol"], &symbols[0]["path"]), (&"report".into(), &"harbour.py".into()), "{symbols:?}");
     assert!(symbols[0].get("container").is_none() && symbols[0]["start_line"].as_u64().unwrap() > 0);
     assert!(symbols.is_sorted_by(|a, b| a["score"].as_f64() >= b["score"].as_f64()));
+}
+
+/// Issues as users paste them: a stack trace, a link to lines with code, and prose alone.
+const ISSUES: [(&str, &str); 3] = [
+    (
+        "trace",
+        "tidewatch crashes for long periods\n\n### What happened\n\nI asked for two months:\n\n```\n$ tidewatch harbour --hours 1440\nTraceback (most recent call last):\n  File \"/usr/lib/python3.12/site-packages/tidewatch/cli.py\", line 43, in main\n    samples = forecast.heights(station, start, args.hours)\n  File \"/usr/lib/python3.12/site-packages/tidewatch/forecast.py\", line 24, in heights\n    raise ValueError(f\"hours must be 1 to {MAX_HOURS}\")\nValueError: hours must be 1 to 744\n```\n\n### Environment\n\n- OS: Debian 12\n- Python: 3.12.1\n",
+    ),
+    (
+        "link",
+        "An unknown station is not reported with its name\n\nSee https://github.com/example/tidewatch/blob/main/tidewatch/station.py#L60-L75 : `find` raises `UnknownStation`, and the message lists nothing.\n\n```python\nfrom tidewatch.station import find\n\nfind(\"harbor\")\n```\n",
+    ),
+    (
+        "prose",
+        "The chart is too narrow on wide terminals\n\nThe curve beneath the table always has the same width. It would be nice if drawing it used all columns.\n",
+    ),
+];
+
+#[test]
+fn whole_issues_are_ranked_and_explained_as_before() {
+    let repo = TestRepo::new();
+    for (path, text) in rhumb::demo::files() {
+        repo.file(path, text);
+    }
+    repo.commit("The sample of the demo");
+    for (name, issue) in ISSUES {
+        let mut ranked = String::new();
+        for unit in ["file", "symbol"] {
+            let args = ["search", "--no-cache", "--unit", unit, "--limit", "3", "--explain", "--query", issue];
+            let (code, out, err) = run(rhumb(&repo.path(), &args));
+            assert_eq!(code, 0, "{err}");
+            ranked.push_str(&format!("--unit {unit}\n{out}"));
+        }
+        insta::assert_snapshot!(format!("issue_{name}"), ranked);
+    }
 }
 
 #[test]

@@ -60,8 +60,7 @@ pub(super) fn hidden_but_tracked(
     files: &[FileEntry],
     cancel: &AtomicBool,
 ) -> Vec<FileEntry> {
-    let mut tracked = repo.and_then(|repo| repo.tracked().ok()).unwrap_or_default();
-    tracked.retain(|path| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_err());
+    let tracked = repo.and_then(|repo| repo.tracked_outside(files).ok()).unwrap_or_default();
     rhumb_workspace::ignored_but_tracked(root, &tracked, cancel)
 }
 

@@ -120,6 +120,11 @@ impl Repo {
         format!("{}{path}", self.prefix)
     }
 
+    /// The opened folder relative to the top, with a trailing `/`. Empty at the top.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     pub(crate) fn below_folder(&self, path: &str) -> Option<String> {
         path.strip_prefix(&self.prefix).filter(|rest| !rest.is_empty()).map(str::to_owned)
     }

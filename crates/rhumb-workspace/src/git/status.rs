@@ -6,7 +6,7 @@ use super::repo::Repo;
 use crate::FileEntry;
 use git2::{DiffFormat, DiffOptions};
 use git2::{Sort, Status, StatusOptions, StatusShow};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -191,17 +191,21 @@ impl WorkTreeStatus {
 }
 
 impl Repo {
-    /// Returns the tracked regular files in the opened folder.
+    /// Returns the tracked regular files in the opened folder that are not among `files`, which are sorted by path.
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn tracked(&self) -> Result<BTreeSet<String>, GitError> {
+    pub fn tracked_outside(&self, files: &[FileEntry]) -> Result<BTreeSet<String>, GitError> {
         /// Bits of an index entry's mode.
         const REGULAR: u32 = 0o100_000;
         const TYPE: u32 = 0o170_000;
         let index = self.inner.index().map_err(GitError::when("read the index"))?;
-        let regular = index.iter().filter(|entry| entry.mode & TYPE == REGULAR);
-        Ok(regular.filter_map(|entry| self.below_folder(std::str::from_utf8(&entry.path).ok()?)).collect())
+        let is_listed = |path: &str| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
+        let outside = index.iter().filter(|entry| entry.mode & TYPE == REGULAR).filter_map(|entry| {
+            let path = std::str::from_utf8(&entry.path).ok()?.strip_prefix(self.prefix())?;
+            (!path.is_empty() && !is_listed(path)).then(|| path.to_owned())
+        });
+        Ok(outside.collect())
     }
 
     /// Returns those of `files` that differ from the index by size or modification time, are not in the index, or
@@ -225,7 +229,14 @@ impl Repo {
         let head = tree.as_ref().map(|tree| tree.id().to_string()).unwrap_or_default();
         let known = Some(before).filter(|before| Some(&before.index) == checksum.as_ref());
         let (mut compared, mut unknown) = (Vec::new(), Vec::new());
-        for file in files.iter().filter(|file| !has_time_of_index(&index, &self.to_top(&file.path), file)) {
+        let merged = index.iter().filter(|entry| entry.flags & STAGE == 0);
+        let entries: HashMap<Vec<u8>, git2::IndexEntry> =
+            merged.map(|mut entry| (std::mem::take(&mut entry.path), entry)).collect();
+        let has_time = |file: &FileEntry| {
+            let entry = entries.get(self.to_top(&file.path).as_bytes());
+            entry.is_some_and(|entry| has_time_of_entry(file, entry))
+        };
+        for file in files.iter().filter(|file| !has_time(file)) {
             match known.and_then(|known| known.was_edited(file)) {
                 Some(edited) => compared.push(ComparedFile { path: file.path.clone(), stamp: file.stamp, edited }),
                 None => unknown.push(file),
@@ -276,14 +287,15 @@ impl Repo {
 /// Length of the checksum at the end of an index, in bytes: SHA-1. Of a SHA-256 it is the last part.
 const INDEX_CHECKSUM_BYTES: usize = 20;
 
-/// Returns whether a file has the size and the modification time in the index under `path`.
-fn has_time_of_index(index: &git2::Index, path: &str, file: &FileEntry) -> bool {
-    index.get_path(Path::new(path), 0).is_some_and(|entry| {
-        let time = (i64::from(entry.mtime.seconds()), entry.mtime.nanoseconds());
-        // Some versions of git store whole seconds.
-        let time_fits = time == file.modified || (time.1 == 0 && time.0 == file.modified.0);
-        u64::from(entry.file_size) == file.bytes & u64::from(u32::MAX) && time_fits
-    })
+/// The bits of an index entry's flags that number the side of a conflict.
+const STAGE: u16 = 0x3000;
+
+/// Returns whether a file has the size and the modification time in the index.
+fn has_time_of_entry(file: &FileEntry, entry: &git2::IndexEntry) -> bool {
+    let time = (i64::from(entry.mtime.seconds()), entry.mtime.nanoseconds());
+    // Some versions of git store whole seconds.
+    let time_fits = time == file.modified || (time.1 == 0 && time.0 == file.modified.0);
+    u64::from(entry.file_size) == file.bytes & u64::from(u32::MAX) && time_fits
 }
 
 /// Maximum size in bytes of a file whose content is part of the diff. Larger files are only named.
