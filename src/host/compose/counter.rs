@@ -20,13 +20,19 @@ pub struct CachedCounter {
 impl CachedCounter {
     /// The counter for a model.
     pub fn for_model(model: &str) -> Self {
-        Self { inner: counter_for_model(model), counts: Mutex::default() }
+        Self { inner: counter_of(model), counts: Mutex::default() }
     }
 
     /// The counter for a model whose provider counts `factor` tokens for one of ours (see [`rhumb_tokens::Calibration`]).
     pub fn calibrated(model: &str, factor: f64) -> Self {
-        Self { inner: Arc::new(Calibrated::new(counter_for_model(model), factor)), counts: Mutex::default() }
+        Self { inner: Arc::new(Calibrated::new(counter_of(model), factor)), counts: Mutex::default() }
     }
+}
+
+/// The counter for a model. Without one nothing is sent, so there is no budget that must hold for every table, and each table takes some
+/// forty megabytes.
+fn counter_of(model: &str) -> Arc<dyn TokenCounter> {
+    counter_for_model(if model.trim().is_empty() { "unknown" } else { model })
 }
 
 impl TokenCounter for CachedCounter {
