@@ -35,6 +35,7 @@ target=$machine-unknown-linux-musl
 [ "$(uname -s)" = Linux ] || fail "this is not Linux" "build in a Linux container"
 
 command -v cargo >/dev/null || fail "cargo is missing" "https://rustup.rs"
+command -v make >/dev/null || fail "make is missing" "apt-get install make (Debian, Ubuntu), dnf install make (Fedora), apk add make (Alpine)"
 [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ] ||
   fail "the standard library of $target is missing" "rustup target add $target"
 

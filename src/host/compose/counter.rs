@@ -29,8 +29,8 @@ impl CachedCounter {
     }
 }
 
-/// The counter for a model. Without one nothing is sent, so there is no budget that must hold for every table, and each table takes some
-/// forty megabytes.
+/// The counter for a model. Without one a request can only be copied, and its budget is a guess, so one table will do: each takes some
+/// thirty megabytes.
 fn counter_of(model: &str) -> Arc<dyn TokenCounter> {
     counter_for_model(if model.trim().is_empty() { "unknown" } else { model })
 }
