@@ -128,10 +128,9 @@ impl Tree {
         let (words, text) = (file.words(0)?, file.text(1)?);
         let (count, rest) = words.split_first()?;
         let (segments, files) = rest.split_at_checked((*count as usize).checked_mul(2)?)?;
-        let mut start = 0;
+        let mut pieces = Pieces { text: &text, start: 0 };
         let files = files.as_chunks::<FILE_WORDS>().0.iter().map(|&[end, low, high, segment, record]| {
-            let path = text.get(start..end as usize)?.to_owned();
-            start = end as usize;
+            let path = pieces.until(end)?;
             let record = (segment != NONE).then_some(RecordId { segment, record });
             Some(KnownFile { path, stamp: wide(&[low, high]), record })
         });
@@ -189,12 +188,9 @@ pub(super) fn read_history(path: &Path) -> History {
 }
 
 fn decode_history(words: &[u32], text: &str) -> Option<History> {
-    let (mut rest, mut start) = (words, 0);
-    let mut piece = |end: u32| {
-        let piece = text.get(start..end as usize)?.to_owned();
-        start = end as usize;
-        Some(piece)
-    };
+    let mut rest = words;
+    let mut pieces = Pieces { text, start: 0 };
+    let mut piece = |end| pieces.until(end);
     let (&head, tail) = rest.split_first()?;
     let mut history = History { head: piece(head)?, commits: Vec::new() };
     rest = tail;
@@ -238,12 +234,8 @@ pub(super) fn read_status(path: &Path) -> WorkTreeStatus {
 }
 
 fn decode_status(words: &[u32], text: &str) -> Option<WorkTreeStatus> {
-    let mut start = 0;
-    let mut piece = |end: u32| {
-        let piece = text.get(start..end as usize)?.to_owned();
-        start = end as usize;
-        Some(piece)
-    };
+    let mut pieces = Pieces { text, start: 0 };
+    let mut piece = |end| pieces.until(end);
     let ([index, head, staged], rest) = words.split_first_chunk::<3>()?;
     let (staged, compared) = rest.split_at_checked(*staged as usize)?;
     Some(WorkTreeStatus {
@@ -259,6 +251,21 @@ fn decode_status(words: &[u32], text: &str) -> Option<WorkTreeStatus> {
             })
             .collect::<Option<_>>()?,
     })
+}
+
+/// A text whose pieces stand one after the other, without separators.
+struct Pieces<'text> {
+    text: &'text str,
+    start: usize,
+}
+
+impl Pieces<'_> {
+    /// The next piece, up to the byte `end`; `None` if the text has no such piece.
+    fn until(&mut self, end: u32) -> Option<String> {
+        let piece = self.text.get(self.start..end as usize)?.to_owned();
+        self.start = end as usize;
+        Some(piece)
+    }
 }
 
 fn write_file(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> Result<(), StoreError> {
