@@ -76,6 +76,17 @@ fn the_card_and_the_log_follow_a_command_and_its_output_is_offered() {
 }
 
 #[test]
+fn a_note_of_a_job_is_shown_while_it_runs() {
+    let mut session = session();
+    let job = job_of(&session.run_line("make".into()));
+    respond(&mut session, RunResponse::Note(crate::Failure::new("Not isolated.", "See rhumb doctor.")));
+    assert!(
+        matches!(session.transcript.last(), Some(Entry::Status(message)) if message.text.contains("Not isolated."))
+    );
+    assert_eq!(session.stop_command(), [Effect::Run(RunEffect::Stop(job))], "it goes on");
+}
+
+#[test]
 fn the_output_of_git_is_not_offered() {
     let mut session = session();
     let effects = session.run_git(vec!["log".into()]);
