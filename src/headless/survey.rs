@@ -9,9 +9,8 @@ use std::sync::atomic::AtomicBool;
 /// Surveys the root with the stored results of earlier runs, and updates them. Problems with the store are reported and only
 /// make the survey slower.
 pub(super) fn surveyed(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
-    let mut survey = read(root, with_terms, store);
+    let survey = read(root, with_terms, store);
     report(store.map(|store| survey.save(store)));
-    survey.drop_spare_terms();
     survey
 }
 
@@ -36,6 +35,7 @@ fn read(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
             "the stored index of this repository is damaged or from another version, so everything was read again",
         );
     }
+    survey.save_error().into_iter().for_each(report_unsaved);
     if let Some(refused) = &survey.git_refused {
         complain(&format!("{} {}", refused.message, refused.hint));
     }
@@ -47,6 +47,10 @@ fn read(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
 
 fn report(saved: Option<Result<(), StoreError>>) {
     if let Some(Err(error)) = saved {
-        complain(&format!("{error}; the next run will read everything again"));
+        report_unsaved(&error);
     }
+}
+
+fn report_unsaved(error: &StoreError) {
+    complain(&format!("{error}; the next run will read everything again"));
 }

@@ -2,20 +2,16 @@
 //! token counts of lines in maps; the commit history; and the status of the work tree.
 
 use super::StoreError;
-use super::sealed::{self, MAX_SECTIONS, Sealed, halves, wide};
-use rhumb_index::repo_map::{History, PastCommit, RecordId, Segment};
+use super::sealed::{self, Sealed, Section, halves, wide};
+use rhumb_index::repo_map::{History, NameTable, PastCommit, RecordId, SEGMENT_LAYOUT, Segment, SegmentTables};
 use rhumb_tokens::LineCount;
 use rhumb_workspace::git::{ComparedFile, WorkTreeStatus};
 use std::path::Path;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
-const SEGMENT_KIND: u32 = 1;
-/// The sections of a segment file.
-const KEYS: usize = 0;
-const WORDS: usize = 1;
-const TEXT: usize = 2;
-const TERMS: usize = 3;
+/// Kinds from this one on are segments, by the version of their tables.
+const SEGMENT_KIND: u32 = 100 + SEGMENT_LAYOUT;
 
 /// A hash of a content and of the way it is parsed: files with the same key have the same record.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,14 +26,12 @@ pub struct StoredSegment {
     pub segment: Arc<Segment>,
     /// Whether it is stored.
     pub stored: bool,
-    /// The terms, if they must be stored and are not needed otherwise.
-    pub spare_terms: Option<Arc<Vec<u32>>>,
 }
 
 impl StoredSegment {
     /// A segment that is not stored yet, with a key for each record.
     pub fn new(segment: Segment, keys: Vec<ContentKey>) -> Self {
-        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false, spare_terms: None }
+        Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: false }
     }
 
     /// The id: segments with the same keys are equal.
@@ -45,32 +39,37 @@ impl StoredSegment {
         xxh3_64(bytemuck::cast_slice(&key_words(&self.keys)))
     }
 
-    pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
-        let (keys, segment) = (key_words(&self.keys), &self.segment);
-        let words = |words| bytemuck::cast_slice::<u32, u8>(words);
-        let terms = self.spare_terms.as_ref().map_or_else(|| segment.terms(), |terms| terms.as_slice());
-        let sections = [words(&keys), words(segment.words()), segment.text().as_bytes(), words(terms)];
+    /// Writes the segment with these terms to `path`.
+    pub(super) fn write(&self, path: &Path, terms: Section<'_>) -> Result<(), StoreError> {
+        let SegmentTables { names, records, definitions, references, imports, lines } = self.segment.tables();
+        let sections = vec![
+            // The terms come first, so that they are freed early: a cold map needs the memory for its graph.
+            terms,
+            key_words(&self.keys).into(),
+            names.text.as_str().into(),
+            names.ends.as_slice().into(),
+            names.slots.as_slice().into(),
+            records.as_flattened().into(),
+            definitions.as_flattened().into(),
+            references.as_flattened().into(),
+            imports.as_slice().into(),
+            lines.as_str().into(),
+        ];
         write_file(path, SEGMENT_KIND, sections)
     }
 
     /// Reads the segment at `path`, with or without its terms; `None` if it is damaged or from another version.
     pub(super) fn read(path: &Path, with_terms: bool) -> Option<Self> {
         let mut file = Sealed::open(path, SEGMENT_KIND)?;
-        let keys: Vec<ContentKey> = file.words(KEYS)?.as_chunks::<4>().0.iter().map(key).collect();
-        let segment = Segment::from_parts(file.words(WORDS)?, file.text(TEXT)?)?;
+        let keys: Vec<ContentKey> = file.rows(1)?.iter().map(key).collect();
+        let names = NameTable { text: file.text(2)?, ends: file.words(3)?, slots: file.words(4)? };
+        let (records, definitions) = (file.rows(5)?, file.rows(6)?);
+        let (references, imports, lines) = (file.rows(7)?, file.words(8)?, file.text(9)?);
+        let segment = Segment::new(SegmentTables { names, records, definitions, references, imports, lines });
         if with_terms {
-            segment.set_terms(file.words(TERMS)?);
+            segment.set_terms(file.words(0)?);
         }
-        (keys.len() == segment.len()).then(|| Self {
-            keys: Arc::new(keys),
-            segment: Arc::new(segment),
-            stored: true,
-            spare_terms: None,
-        })
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.segment.has_terms() || self.spare_terms.is_some()
+        (keys.len() == segment.len()).then(|| Self { keys: Arc::new(keys), segment: Arc::new(segment), stored: true })
     }
 }
 
@@ -119,7 +118,7 @@ impl Tree {
             words.extend(halves(file.stamp));
             words.extend([at.segment, at.record]);
         }
-        write_file(path, TREE_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+        write_file(path, TREE_KIND, vec![words.into(), text.as_str().into()])
     }
 
     /// Reads the tree at `path`; `None` if it is damaged.
@@ -147,7 +146,7 @@ pub(super) fn write_counts(path: &Path, lines: &[LineCount]) -> Result<(), Store
         [low, high, u32::from(line.tokens[0]) | u32::from(line.tokens[1]) << 16]
     };
     let words: Vec<u32> = lines.iter().flat_map(row).collect();
-    write_file(path, COUNTS_KIND, [bytemuck::cast_slice(&words), &[], &[], &[]])
+    write_file(path, COUNTS_KIND, vec![words.into()])
 }
 
 /// Reads the counts at `path`; none if the file is missing or damaged.
@@ -177,7 +176,7 @@ pub(super) fn write_history(path: &Path, history: &History) -> Result<(), StoreE
             words.push(end(&text));
         }
     }
-    write_file(path, HISTORY_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+    write_file(path, HISTORY_KIND, vec![words.into(), text.as_str().into()])
 }
 
 /// Reads the history at `path`; empty if the file is missing or damaged.
@@ -223,7 +222,7 @@ pub(super) fn write_status(path: &Path, status: &WorkTreeStatus) -> Result<(), S
         let [low, high] = halves(file.stamp);
         words.extend([push(&file.path), low, high, u32::from(file.edited)]);
     }
-    write_file(path, STATUS_KIND, [bytemuck::cast_slice(&words), text.as_bytes(), &[], &[]])
+    write_file(path, STATUS_KIND, vec![words.into(), text.as_str().into()])
 }
 
 /// Reads the status at `path`; empty if the file is missing or damaged.
@@ -268,7 +267,7 @@ impl Pieces<'_> {
     }
 }
 
-fn write_file(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> Result<(), StoreError> {
+fn write_file(path: &Path, kind: u32, sections: Vec<Section<'_>>) -> Result<(), StoreError> {
     sealed::write(path, kind, sections).map_err(|source| StoreError::Write { path: path.to_owned(), source })
 }
 

@@ -5,6 +5,7 @@ use super::database::make_folder;
 use super::map_files::{
     KnownFile, StoredSegment, Tree, read_counts, read_history, read_status, write_counts, write_history, write_status,
 };
+use super::sealed::Section;
 use rhumb_index::repo_map::History;
 use rhumb_tokens::LineCount;
 use rhumb_workspace::git::WorkTreeStatus;
@@ -71,11 +72,17 @@ impl MapStore {
         read.unwrap_or(Loaded { rebuilt: true, ..Loaded::default() })
     }
 
-    /// Stores the files of a root with the segments of their records, and removes unreferenced segments.
+    /// Stores the files of a root with the segments of their records, and removes unreferenced segments. `terms` are those of the last
+    /// segment, if it does not have them.
     ///
     /// # Errors
     /// The folder or a file in it cannot be written.
-    pub fn save(&self, segments: &[StoredSegment], files: Vec<KnownFile>) -> Result<(), StoreError> {
+    pub fn save(
+        &self,
+        segments: &[StoredSegment],
+        mut terms: Option<Vec<u32>>,
+        files: Vec<KnownFile>,
+    ) -> Result<(), StoreError> {
         if !self.folder.exists() {
             self.make_room();
         }
@@ -83,18 +90,19 @@ impl MapStore {
             make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
         }
         let tree = Tree { segments: segments.iter().map(StoredSegment::id).collect(), files };
-        for (segment, id) in segments.iter().zip(&tree.segments) {
+        for (at, (stored, id)) in segments.iter().zip(&tree.segments).enumerate() {
             let path = self.segment_path(*id);
-            if segment.stored && path.exists() {
+            if stored.stored && path.exists() {
                 continue;
             }
-            if !segment.is_whole() {
+            let given = terms.take_if(|_| at + 1 == segments.len()).map(Section::from);
+            let Some(terms) = stored.segment.terms().map(Section::from).or(given) else {
                 // The segment was loaded without terms and has been removed since. Without the tree the next run makes
                 // everything again.
                 let _ = fs::remove_file(self.tree_path());
                 return Ok(());
-            }
-            segment.write(&path)?;
+            };
+            stored.write(&path, terms)?;
         }
         tree.write(&self.tree_path())?;
         self.sweep();
@@ -243,7 +251,7 @@ mod tests {
     fn surveyed(cache: &Path, number: u64, hours: u64) -> MapStore {
         let path = PathBuf::from(format!("/work/repository-{number}"));
         let store = MapStore::new(cache, &path, &path);
-        store.save(&[], Vec::new()).unwrap();
+        store.save(&[], None, Vec::new()).unwrap();
         let then = SystemTime::now() - Duration::from_secs(hours * 3_600);
         for folder in [store.folder().join("trees"), store.folder().to_owned()] {
             fs::File::open(folder).unwrap().set_modified(then).unwrap();

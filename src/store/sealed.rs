@@ -1,5 +1,6 @@
-//! Sealed files: sections of words and bytes after a header with the kind of the file and checksums.
+//! Sealed files: sections of words or bytes after a header with the kind of the file and checksums.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -7,8 +8,9 @@ use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The magic number of a file. With another byte order it reads as another number.
-const MAGIC: [u32; 2] = [0x7268_756d, 0x6220_0001];
-pub(super) const MAX_SECTIONS: usize = 4;
+const MAGIC: [u32; 2] = [0x7268_756d, 0x6220_0002];
+/// Maximum number of sections. Those that are not written are empty.
+const MAX_SECTIONS: usize = 10;
 /// The words of the header: magic, kind, length in bytes and checksum of each section, both in halves, and the checksum of the
 /// header.
 const HEADER_WORDS: usize = 2 + 1 + MAX_SECTIONS * 4 + 2;
@@ -38,12 +40,17 @@ impl Sealed {
         (file.metadata().ok()?.len() == size).then_some(Self { file, lengths, checksums })
     }
 
+    /// Reads a section as words or as rows of words; `None` if it is damaged.
+    pub(super) fn rows<T: bytemuck::Pod>(&mut self, section: usize) -> Option<Vec<T>> {
+        let length = usize::try_from(*self.lengths.get(section)?).ok()?;
+        let mut rows = vec![T::zeroed(); length / size_of::<T>()];
+        self.read(section, bytemuck::cast_slice_mut(&mut rows))?;
+        Some(rows)
+    }
+
     /// Reads a section as words; `None` if it is damaged.
     pub(super) fn words(&mut self, section: usize) -> Option<Vec<u32>> {
-        let length = usize::try_from(*self.lengths.get(section)?).ok()?;
-        let mut words = vec![0u32; length / 4];
-        self.read(section, bytemuck::cast_slice_mut(&mut words))?;
-        Some(words)
+        self.rows(section)
     }
 
     /// Reads a section as text; `None` if it is damaged.
@@ -61,13 +68,49 @@ impl Sealed {
     }
 }
 
-/// Writes a file of a kind under a temporary name and renames it.
-pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> io::Result<()> {
+/// The content of a section.
+#[derive(Debug)]
+pub(super) enum Section<'s> {
+    Bytes(&'s [u8]),
+    Words(Cow<'s, [u32]>),
+}
+
+impl Section<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Words(words) => bytemuck::cast_slice(words),
+        }
+    }
+}
+
+impl<'s> From<&'s str> for Section<'s> {
+    fn from(text: &'s str) -> Self {
+        Self::Bytes(text.as_bytes())
+    }
+}
+
+impl<'s> From<&'s [u32]> for Section<'s> {
+    fn from(words: &'s [u32]) -> Self {
+        Self::Words(Cow::Borrowed(words))
+    }
+}
+
+impl From<Vec<u32>> for Section<'_> {
+    fn from(words: Vec<u32>) -> Self {
+        Self::Words(Cow::Owned(words))
+    }
+}
+
+/// Writes a file of a kind, with at most [`MAX_SECTIONS`] sections, under a temporary name and renames it. Each section is freed once
+/// it is written.
+pub(super) fn write(path: &Path, kind: u32, sections: Vec<Section<'_>>) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut header = Vec::with_capacity(HEADER_WORDS);
     header.extend(MAGIC);
     header.push(kind);
-    for section in sections {
+    let contents = sections.iter().map(Section::bytes).chain(std::iter::repeat(&[][..]));
+    for section in contents.take(MAX_SECTIONS) {
         header.extend(halves(section.len() as u64));
         header.extend(halves(xxh3_64(section)));
     }
@@ -75,7 +118,7 @@ pub(super) fn write(path: &Path, kind: u32, sections: [&[u8]; MAX_SECTIONS]) -> 
     let mut file = BufWriter::new(NamedTempFile::new_in(folder)?);
     file.write_all(bytemuck::cast_slice(&header))?;
     for section in sections {
-        file.write_all(section)?;
+        file.write_all(section.bytes())?;
     }
     // A lost store is made again, so the file is not synced.
     file.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path)?;
@@ -103,7 +146,7 @@ mod tests {
     fn sections_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        write(&path, KIND, [b"\x01\0\0\0", "é".as_bytes(), b"", b""]).unwrap();
+        write(&path, KIND, vec![vec![1].into(), "é".into()]).unwrap();
         let mut sealed = Sealed::open(&path, KIND).unwrap();
         assert_eq!(sealed.text(1).as_deref(), Some("é"));
         assert_eq!(sealed.words(0), Some(vec![1]));
@@ -114,10 +157,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn damage_is_noticed(at in 0usize..200, flip in 1u8.., cut in any::<bool>()) {
+        fn damage_is_noticed(at in 0usize..400, flip in 1u8.., cut in any::<bool>()) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a");
-            write(&path, KIND, [&[1; 40], &[b'x'; 40], b"", b""]).unwrap();
+            write(&path, KIND, vec![vec![1; 10].into(), Section::Bytes(&[b'x'; 40])]).unwrap();
             let mut bytes = std::fs::read(&path).unwrap();
             let at = at % bytes.len();
             if cut { bytes.truncate(at) } else { bytes[at] ^= flip }

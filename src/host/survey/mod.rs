@@ -14,7 +14,7 @@ use self::records::{IndexBuilder, KnownFiles};
 use self::sketch::Sketch;
 use crate::clock::Stopwatch;
 use crate::host::lock;
-use crate::store::{ContentKey, KnownFile, MapStore, StoredSegment};
+use crate::store::{ContentKey, KnownFile, MapStore, StoreError, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{History, TagGraph, Weights};
 use rhumb_session::Failure;
@@ -29,6 +29,9 @@ const CHUNK: usize = 16;
 
 /// Number of steps in which records replace a sketch.
 const SKETCH_STEPS: usize = 4;
+
+/// Maximum number of words of terms that stay in memory while the graph is built.
+const MAX_SPARE_TERMS: usize = 16 << 20;
 
 /// Maximum number of segments of an index. More are merged into one.
 const MAX_SEGMENTS: usize = 8;
@@ -68,6 +71,8 @@ pub struct Survey {
     known: Vec<KnownFile>,
     /// Whether the index must be stored.
     unsaved: bool,
+    /// Why the index could not be stored while the graph was built.
+    save_error: Option<StoreError>,
     new_history: bool,
     status: WorkTreeStatus,
     new_status: bool,
@@ -136,20 +141,20 @@ impl Survey {
         Self { known, segments, files: self.files.clone(), graph: Arc::clone(&self.graph), ..Self::default() }
     }
 
-    /// Drops data that is only needed for the store.
-    pub fn drop_spare_terms(&mut self) {
-        self.segments.iter_mut().for_each(|stored| stored.spare_terms = None);
+    /// Why the index could not be stored: a survey without terms stores it itself.
+    pub fn save_error(&self) -> Option<&StoreError> {
+        self.save_error.as_ref()
     }
 
     /// Stores the index, the history and the status of the work tree for other processes, unless they are stored already.
-    pub fn save(&self, store: &MapStore) -> Result<(), crate::store::StoreError> {
+    pub fn save(&self, store: &MapStore) -> Result<(), StoreError> {
         if self.new_history {
             store.save_history(&self.history)?;
         }
         if self.new_status {
             store.save_status(&self.status)?;
         }
-        if self.unsaved { store.save(&self.segments, self.known.clone()) } else { Ok(()) }
+        if self.unsaved { store.save(&self.segments, None, self.known.clone()) } else { Ok(()) }
     }
 }
 
@@ -170,19 +175,28 @@ pub fn survey(
     let load = clock.ms() - walk;
     let (history, new_history) =
         if start.with_terms { history::history(repo, start, cancel) } else { Default::default() };
-    let (builder, spent, sketch) = index_files(root, &listing.files, &known, start, cancel, progress)?;
+    let (mut builder, spent, sketch) = index_files(root, &listing.files, &known, start, cancel, progress)?;
     let times = spent.shares(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
-    let (list, unsaved) = builder.known_files(&listing.files, &known);
-    // Without changes the graph stays the same, and cached maps of it stay valid.
-    let same = |before: &&Survey| before.known == list && before.history.head == history.head;
-    let graph = match start.before.filter(same) {
-        Some(before) => Arc::clone(&before.graph),
-        None => {
-            let index = Arc::new(builder.index(&listing.files, sketch.as_ref()));
-            Arc::new(TagGraph::new(index, &history, &Weights::default()))
-        }
+    let (list, mut unsaved) = builder.known_files(&listing.files, &known);
+    let spare_terms = std::mem::take(&mut builder.spare_terms);
+    let has_many_terms = spare_terms.as_ref().is_some_and(|terms| terms.len() > MAX_SPARE_TERMS);
+    let save = || {
+        // Nobody else needs the terms, which are a third of the index.
+        let store = start.store.filter(|_| unsaved && !start.with_terms)?;
+        Some(store.save(&builder.segments, spare_terms, list.clone()))
     };
+    let make_graph = || {
+        // Without changes the graph stays the same, and cached maps of it stay valid.
+        let same = |before: &&Survey| before.known == list && before.history.head == history.head;
+        if let Some(before) = start.before.filter(same) {
+            return Arc::clone(&before.graph);
+        }
+        let index = Arc::new(builder.index(&listing.files, sketch.as_ref()));
+        Arc::new(TagGraph::new(index, &history, &Weights::default()))
+    };
+    let (saved, graph) = if has_many_terms { (save(), make_graph()) } else { rayon::join(save, make_graph) };
+    unsaved &= saved.is_none();
     let index = graph.index();
     let bytes = (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes()));
     let bytes = bytes.sum();
@@ -204,6 +218,7 @@ pub fn survey(
         edited,
         status,
         unsaved,
+        save_error: saved.and_then(Result::err),
         new_history,
         new_status,
         history,
@@ -231,7 +246,7 @@ fn index_files(
             let index = Arc::new(builder.index(files, Some(sketch)));
             progress(SurveyStep::Provisional(Arc::new(TagGraph::new(index, &History::default(), &Weights::default()))));
         }
-        let mut new_segment = builder.begin_segment();
+        let mut new_segment = builder.begin_segment(step, known);
         let total = files.len();
         read_in_order(
             step.chunks(CHUNK),

@@ -97,6 +97,9 @@ const MAX_UNUSED_RECORDS: usize = 512;
 /// Minimum number of changed files for storing the list of files. Fewer are read again by the next process.
 const MIN_SAVED_CHANGES: usize = 16;
 
+/// A larger file is most likely data, of which little is indexed.
+const MAX_ROOM_BYTES: u64 = 256 << 10;
+
 /// Joins known and new records into an index.
 #[derive(Debug, Default)]
 pub(super) struct IndexBuilder {
@@ -106,6 +109,8 @@ pub(super) struct IndexBuilder {
     pub(super) read: usize,
     /// The indices of files that were skipped.
     pub(super) unread: BTreeSet<usize>,
+    /// The terms of the new segment, which is the last one, if they are only needed until they are stored.
+    pub(super) spare_terms: Option<Vec<u32>>,
     has_new: bool,
 }
 
@@ -114,8 +119,12 @@ impl IndexBuilder {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
-    pub(super) fn begin_segment(&self) -> NewSegment {
-        NewSegment { at: self.segments.len() as u32, ..NewSegment::default() }
+    /// Begins a segment for the records of files, with room for those that are not known.
+    pub(super) fn begin_segment(&self, files: &[FileEntry], known: &KnownFiles) -> NewSegment {
+        let bytes: u64 =
+            if known.is_empty() { files.iter().map(|file| file.bytes.min(MAX_ROOM_BYTES)).sum() } else { 0 };
+        let builder = SegmentBuilder::for_bytes(usize::try_from(bytes).unwrap_or(0));
+        NewSegment { at: self.segments.len() as u32, builder, keys: Vec::new() }
     }
 
     /// Adds the records of the next files.
@@ -146,13 +155,12 @@ impl IndexBuilder {
         }
         self.has_new = true;
         let (segment, terms) = new.builder.finish_apart();
-        let mut stored = StoredSegment::new(segment, new.keys);
         if with_terms {
-            stored.segment.set_terms(terms);
+            segment.set_terms(terms);
         } else {
-            stored.spare_terms = Some(Arc::new(terms));
+            self.spare_terms = Some(terms);
         }
-        self.segments.push(stored);
+        self.segments.push(StoredSegment::new(segment, new.keys));
     }
 
     /// Merges segments if there are too many, or too many unused records.
@@ -206,7 +214,7 @@ fn should_compact(segments: &[StoredSegment], records: &[Option<RecordId>], max_
     let all: usize = segments.iter().map(|stored| stored.keys.len()).sum();
     let live = records.iter().flatten().count();
     // Segments without loaded terms cannot be copied.
-    let whole = segments.iter().all(|stored| stored.segment.has_terms());
+    let whole = segments.iter().all(|stored| stored.segment.terms().is_some());
     whole && (segments.len() > max_segments || all > 2 * live + MAX_UNUSED_RECORDS)
 }
 

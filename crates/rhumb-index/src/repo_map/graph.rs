@@ -17,6 +17,9 @@ use super::neighbourhood::{FileUses, Neighbourhood};
 use super::pagerank::CsrGraph;
 use super::weights::{Weights, is_compound};
 
+/// Number of files whose votes are computed at once.
+const ROWS_AT_ONCE: usize = 4_096;
+
 /// No symbol.
 const NONE: u32 = u32::MAX;
 
@@ -206,35 +209,40 @@ impl TagGraph {
     /// Computes the votes of all files. Unreferenced symbols get a small vote of their own file.
     fn vote(&mut self, weights: &Weights) {
         let factors = self.factors(weights);
-        // Looking up the references is most of the work, and files are independent of each other.
-        let rows: Vec<Vec<(u32, f64)>> =
-            (0..self.index.len() as u32).into_par_iter().map(|file| self.row(file, &factors, weights)).collect();
+        let files: Vec<u32> = (0..self.index.len() as u32).collect();
         self.referenced = vec![false; self.index.names()];
-        let mut references = 0;
-        for file in 0..self.index.len() as u32 {
-            for uses in self.index.references(file) {
-                references += uses.count as usize;
-                if let Some(cell) = self.referenced.get_mut(uses.name as usize) {
-                    *cell = true;
-                }
+        let (mut references, mut names) = (0, 0);
+        for uses in files.iter().flat_map(|&file| self.index.references(file)) {
+            references += uses.count as usize;
+            names += 1;
+            if let Some(cell) = self.referenced.get_mut(uses.name as usize) {
+                *cell = true;
             }
         }
         self.stats = MapStats { files: self.index.len(), definitions: self.symbol_of.len(), references };
-        let shares = (0u32..).zip(rows).map(|(file, mut row)| {
-            row.extend(self.unused(file).map(|symbol| (symbol, weights.unused)));
-            // Summed in the order of the file, so that the numbering of an index does not affect the ranks.
-            let total: f64 = row.iter().map(|vote| vote.1).sum();
-            row.sort_unstable_by_key(|vote| vote.0);
-            row.dedup_by(|later, first| {
-                let same = later.0 == first.0;
-                first.1 += if same { later.1 } else { 0.0 };
-                same
-            });
-            row.retain(|vote| vote.1 > 0.0);
-            row.iter_mut().for_each(|vote| vote.1 /= total);
-            row
+        // Looking up the references is most of the work, and files are independent of each other. Only some rows are in memory at once.
+        let rows = files
+            .chunks(ROWS_AT_ONCE)
+            .flat_map(|files| files.par_iter().map(|&file| self.shares(file, &factors, weights)).collect::<Vec<_>>());
+        let votes = CsrGraph::from_rows(rows, names + self.symbols.len());
+        self.votes = votes;
+    }
+
+    /// The shares of the votes of a file, by target.
+    fn shares(&self, file: u32, factors: &[f64], weights: &Weights) -> Vec<(u32, f64)> {
+        let mut row = self.row(file, factors, weights);
+        row.extend(self.unused(file).map(|symbol| (symbol, weights.unused)));
+        // Summed in the order of the file, so that the numbering of an index does not affect the ranks.
+        let total: f64 = row.iter().map(|vote| vote.1).sum();
+        row.sort_unstable_by_key(|vote| vote.0);
+        row.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            first.1 += if same { later.1 } else { 0.0 };
+            same
         });
-        self.votes = CsrGraph::from_rows(shares);
+        row.retain(|vote| vote.1 > 0.0);
+        row.iter_mut().for_each(|vote| vote.1 /= total);
+        row
     }
 
     /// The factor of references to each name.
@@ -275,7 +283,9 @@ impl TagGraph {
 
 /// The symbols of all files, the symbol of each definition, and the start of the definitions of each file.
 fn symbols(index: &MapIndex) -> (Vec<Symbol>, Vec<u32>, Vec<u32>) {
-    let (mut symbols, mut symbol_of, mut files) = (Vec::new(), Vec::new(), Vec::with_capacity(index.len() + 1));
+    let definitions = (0..index.len() as u32).map(|file| index.definitions(file).count()).sum();
+    let (mut symbols, mut symbol_of) = (Vec::with_capacity(definitions), Vec::with_capacity(definitions));
+    let mut files = Vec::with_capacity(index.len() + 1);
     // The latest symbol of each name: further definitions of a name in a file belong to the same symbol.
     let mut latest = vec![NONE; index.names()];
     for file in 0..index.len() as u32 {

@@ -36,7 +36,9 @@ pub use features::{FileFeature, LinearModel, SymbolFeature, SymbolRow};
 pub use graph::{MapStats, Symbol, TagGraph};
 pub use history::{CommitIndex, History, PastCommit, SimilarCommits};
 pub use imports::ModuleResolver;
-pub use index::{IndexFile, IndexedDefinition, MapIndex, RecordId, Segment, SegmentBuilder};
+pub use index::{
+    IndexFile, IndexedDefinition, MapIndex, NameTable, RecordId, SEGMENT_LAYOUT, Segment, SegmentBuilder, SegmentTables,
+};
 pub use map::{GrowthForecast, MapMatches, MatchedFile, RankedFile, RankedSymbol, RepoMap};
 pub(crate) use neighbourhood::referenced_files;
 pub use neighbourhood::{FileUses, Neighbourhood};

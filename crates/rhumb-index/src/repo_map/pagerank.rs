@@ -37,9 +37,10 @@ impl CsrGraph {
         Self { starts, targets, shares }
     }
 
-    /// The graph of these rows of `(target, share)`, which are stored unchanged.
-    pub fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, f64)>>) -> Self {
-        let mut graph = Self { starts: vec![0], ..Self::default() };
+    /// The graph of these rows of `(target, share)`, which are stored unchanged. Memory is reserved for `edges` edges.
+    pub fn from_rows(rows: impl IntoIterator<Item = Vec<(u32, f64)>>, edges: usize) -> Self {
+        let (targets, shares) = (Vec::with_capacity(edges), Vec::with_capacity(edges));
+        let mut graph = Self { starts: vec![0], targets, shares };
         for row in rows {
             graph.targets.extend(row.iter().map(|edge| edge.0));
             graph.shares.extend(row.iter().map(|edge| edge.1));

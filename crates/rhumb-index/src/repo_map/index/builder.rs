@@ -2,22 +2,23 @@
 
 use rhumb_syntax::{FileTags, SymbolKind};
 
-use super::segment::{DEFINITION, HEADER, IndexedDefinition, LAYOUT, NONE, RECORD, REFERENCE, Record, Segment, probe};
+use super::segment::{DEFINITION, IndexedDefinition, NONE, RECORD, REFERENCE, Record, Segment, SegmentTables};
 use crate::repo_map::digest::Digest;
 
 /// Maximum length of a stored header, signature or documentation line, in bytes.
 const MAX_STORED_LINE_BYTES: usize = 1_024;
 
+/// A source file needs at most about one byte of each table for this many of its own bytes: measured on Linux, whose headers are rich in
+/// definitions.
+const TERM_SHARE: usize = 2;
+const LINE_SHARE: usize = 3;
+const DEFINITION_SHARE: usize = 7;
+const REFERENCE_SHARE: usize = 10;
+
 /// Builds a segment. Records are numbered in the order in which they are added.
 #[derive(Debug, Default)]
 pub struct SegmentBuilder {
-    names: NameTable,
-    records: Vec<[u32; RECORD]>,
-    definitions: Vec<[u32; DEFINITION]>,
-    references: Vec<[u32; REFERENCE]>,
-    imports: Vec<u32>,
-    /// Lines of the definitions. They follow the names in the finished text.
-    lines: String,
+    tables: SegmentTables,
     terms: Vec<u32>,
     /// By name: the row of its reference in the current file, so that repeated references are counted.
     counted: Vec<u32>,
@@ -26,12 +27,25 @@ pub struct SegmentBuilder {
 }
 
 impl SegmentBuilder {
+    /// A builder for source files of `bytes` bytes in all. It reserves what most sources need: a large table that grows is in memory
+    /// twice while it is copied.
+    pub fn for_bytes(bytes: usize) -> Self {
+        let mut builder = Self::default();
+        builder.terms.reserve(bytes / TERM_SHARE / size_of::<u32>());
+        let tables = &mut builder.tables;
+        tables.lines.reserve(bytes / LINE_SHARE);
+        tables.definitions.reserve(bytes / DEFINITION_SHARE / size_of::<[u32; DEFINITION]>());
+        tables.references.reserve(bytes / REFERENCE_SHARE / size_of::<[u32; REFERENCE]>());
+        builder
+    }
+
     /// Adds the tags and the digest of a file of `bytes` bytes. Returns the number of the record.
     pub fn add(&mut self, tags: &FileTags, digest: &Digest, bytes: u32) -> u32 {
         self.open_record(bytes);
         for (index, definition) in (0u32..).zip(&tags.definitions) {
-            let name = self.names.number(&definition.name);
-            let container = definition.container.as_deref().map_or(NONE, |container| self.names.number(container));
+            let name = self.tables.names.number(&definition.name);
+            let container =
+                definition.container.as_deref().map_or(NONE, |container| self.tables.names.number(container));
             let lines = [digest.own_line(index), &definition.signature, &definition.doc];
             self.push_definition(
                 [name, definition.kind.number(), definition.line, definition.end_line, container],
@@ -43,11 +57,11 @@ impl SegmentBuilder {
             self.use_name(&reference.name, reference.line);
         }
         for module in &tags.imports {
-            let name = self.names.number(module);
-            self.imports.push(name);
+            let name = self.tables.names.number(module);
+            self.tables.imports.push(name);
         }
         digest.terms().pack(&mut self.terms);
-        number(self.records.len()) - 1
+        number(self.tables.records.len()) - 1
     }
 
     /// Copies a record of another segment. Returns its new number. `known` maps the names of that segment to names here; it starts
@@ -56,7 +70,7 @@ impl SegmentBuilder {
         self.open_record(record.bytes());
         let segment = record.segment();
         known.resize(segment.names(), NONE);
-        let names = &mut self.names;
+        let names = &mut self.tables.names;
         let mut renamed = |name: u32| match known.get_mut(name as usize) {
             Some(known) if *known != NONE => *known,
             Some(known) => {
@@ -70,68 +84,70 @@ impl SegmentBuilder {
             .zip(record.definition_rows())
             .map(|(entry, row)| (entry, renamed(row[0]), if row[4] == NONE { NONE } else { renamed(row[4]) }))
             .collect();
-        self.references.extend(record.reference_rows().iter().map(|&[name, line, count]| [renamed(name), line, count]));
-        self.imports.extend(record.imports().iter().map(|&module| renamed(module)));
+        self.tables
+            .references
+            .extend(record.reference_rows().iter().map(|&[name, line, count]| [renamed(name), line, count]));
+        self.tables.imports.extend(record.imports().iter().map(|&module| renamed(module)));
         for (entry, name, container) in rows {
             let lines = [entry.own_line(), entry.signature(), entry.doc()];
             self.push_definition([name, entry.kind().number(), entry.line(), entry.end_line(), container], lines);
         }
         self.terms.extend_from_slice(record.term_words());
-        number(self.records.len()) - 1
+        number(self.tables.records.len()) - 1
     }
 
     /// Starts the references of a file.
     pub(crate) fn begin_uses(&mut self) {
-        self.first_use = number(self.references.len());
+        self.first_use = number(self.tables.references.len());
     }
 
     /// Counts a reference to a name.
     pub(crate) fn use_name(&mut self, name: &str, line: u32) {
-        let name = self.names.number(name);
+        let name = self.tables.names.number(name);
         if self.counted.len() <= name as usize {
             self.counted.resize(name as usize + 1, NONE);
         }
         let slot = &mut self.counted[name as usize];
         // A row of an earlier file is below the first row of this one.
         if *slot == NONE || *slot < self.first_use {
-            *slot = number(self.references.len());
-            self.references.push([name, line, 0]);
+            *slot = number(self.tables.references.len());
+            self.tables.references.push([name, line, 0]);
         }
-        if let Some(uses) = self.references.get_mut(*slot as usize) {
+        if let Some(uses) = self.tables.references.get_mut(*slot as usize) {
             uses[2] += 1;
         }
     }
 
     /// Adds a definition of which only the line is known.
     pub(crate) fn add_sketched(&mut self, name: &str, kind: SymbolKind, line: u32, text: &str) {
-        let name = self.names.number(name);
+        let name = self.tables.names.number(name);
         self.push_definition([name, kind.number(), line, line, NONE], ["", text, ""]);
     }
 
     /// Ends a record without terms. Returns its number.
     pub(crate) fn close_sketch(&mut self) -> u32 {
-        number(self.records.len()) - 1
+        number(self.tables.records.len()) - 1
     }
 
     pub(crate) fn open_record(&mut self, bytes: u32) {
-        self.records.push(self.ends(bytes));
+        self.tables.records.push(self.ends(bytes));
     }
 
     /// The current end of each table.
     fn ends(&self, bytes: u32) -> [u32; RECORD] {
-        let ends = [self.definitions.len(), self.references.len(), self.imports.len(), self.terms.len()].map(number);
-        [ends[0], ends[1], ends[2], ends[3], bytes]
+        let SegmentTables { definitions, references, imports, .. } = &self.tables;
+        [number(definitions.len()), number(references.len()), number(imports.len()), number(self.terms.len()), bytes]
     }
 
     fn push_definition(&mut self, [name, kind, line, end_line, container]: [u32; 5], lines: [&str; 3]) {
-        let start = number(self.lines.len());
+        let start = number(self.tables.lines.len());
         let cut = |line: &str| line.floor_char_boundary(MAX_STORED_LINE_BYTES);
         let [own, signature, doc] = lines.map(|line| line.get(..cut(line)).unwrap_or_default());
         for line in [own, signature, doc] {
-            self.lines.push_str(line);
+            self.tables.lines.push_str(line);
         }
         let lengths = number(own.len()) << 16 | number(signature.len());
-        self.definitions.push([name, kind, line, end_line, container, start, lengths, number(doc.len())]);
+        self.tables.definitions.push([name, kind, line, end_line, container, start, lengths, number(doc.len())]);
     }
 
     /// The segment including its terms.
@@ -144,80 +160,9 @@ impl SegmentBuilder {
     /// The segment without its terms, and the terms.
     pub fn finish_apart(mut self) -> (Segment, Vec<u32>) {
         let end = self.ends(0);
-        self.records.push(end);
-        let mut text = self.names.text;
-        let names_end = number(text.len());
-        text.push_str(&std::mem::take(&mut self.lines));
-        let counts = [
-            self.records.len() - 1,
-            self.names.ends.len(),
-            self.definitions.len(),
-            self.references.len(),
-            self.imports.len(),
-            self.names.slots.len(),
-        ];
-        let size = HEADER + self.records.len() * RECORD + counts[2] * DEFINITION + counts[3] * REFERENCE;
-        let mut words = Vec::with_capacity(size + counts[1] + counts[4] + counts[5]);
-        words.push(LAYOUT);
-        words.extend(counts.map(number));
-        words.extend_from_slice(&self.names.ends);
-        words.extend_from_slice(&self.names.slots);
-        words.extend(self.records.iter().flatten());
-        // Each table is freed as soon as it is written: a second copy of all tables would double the peak memory use.
-        words.extend(std::mem::take(&mut self.definitions).into_iter().flat_map(|mut row| {
-            row[5] += names_end;
-            row
-        }));
-        words.extend(std::mem::take(&mut self.references).into_iter().flatten());
-        words.append(&mut self.imports);
-        self.terms.shrink_to_fit();
-        (Segment::from_parts(words, text).unwrap_or_default(), self.terms)
+        self.tables.records.push(end);
+        (Segment::new(self.tables), self.terms)
     }
-}
-
-/// Names and their numbers: an open-addressing hash table.
-#[derive(Debug, Default)]
-struct NameTable {
-    text: String,
-    /// The end of each name in the text.
-    ends: Vec<u32>,
-    slots: Vec<u32>,
-}
-
-impl NameTable {
-    /// The number of a name. Adds the name if it is new.
-    fn number(&mut self, name: &str) -> u32 {
-        if self.ends.len() * 2 >= self.slots.len() {
-            self.grow();
-        }
-        let (ends, text) = (&self.ends, &self.text);
-        match probe(&self.slots, name, |number| name_at(text, ends, number)) {
-            Ok(number) => number,
-            Err(slot) => {
-                let fresh = number(self.ends.len());
-                self.slots[slot] = fresh;
-                self.text.push_str(name);
-                self.ends.push(number(self.text.len()));
-                fresh
-            }
-        }
-    }
-
-    fn grow(&mut self) {
-        self.slots = vec![NONE; (self.slots.len() * 2).max(64)];
-        for name in 0..number(self.ends.len()) {
-            let text = name_at(&self.text, &self.ends, name);
-            if let Err(slot) = probe(&self.slots, text, |other| name_at(&self.text, &self.ends, other)) {
-                self.slots[slot] = name;
-            }
-        }
-    }
-}
-
-fn name_at<'t>(text: &'t str, ends: &[u32], name: u32) -> &'t str {
-    let end = ends.get(name as usize).map_or(0, |end| *end as usize);
-    let start = (name as usize).checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
-    text.get(start..end).unwrap_or_default()
 }
 
 /// A count as a word. A table beyond the range (about 4 GB) is truncated.
@@ -354,8 +299,8 @@ mod tests {
         added(&mut builder, SOURCE);
         added(&mut builder, "def other():\n    Gate()\n");
         let segment = builder.finish();
-        let again = Segment::from_parts(segment.words().to_vec(), segment.text().to_owned()).unwrap();
-        again.set_terms(segment.terms().to_vec());
+        let again = Segment::new(segment.tables().clone());
+        again.set_terms(segment.terms().unwrap().to_vec());
         for at in 0..2 {
             assert_eq!(described(segment.record(at).unwrap()), described(again.record(at).unwrap()));
             assert_eq!(segment.record(at).unwrap().term_words(), again.record(at).unwrap().term_words());
@@ -382,31 +327,26 @@ mod tests {
         }
     }
 
-    #[test]
-    fn inconsistent_parts_are_rejected() {
-        let segment = SegmentBuilder::default().finish();
-        let words = segment.words().to_vec();
-        assert!(Segment::from_parts(words[1..].to_vec(), String::new()).is_none());
-        let mut other_layout = words.clone();
-        other_layout[0] += 1;
-        assert!(Segment::from_parts(other_layout, String::new()).is_none());
-        assert!(Segment::from_parts(words, String::new()).is_some());
-        assert!(Segment::from_parts(vec![u32::MAX; 40], String::new()).is_none());
-    }
-
     proptest::proptest! {
         #[test]
-        fn damaged_words_never_panic(at in 0usize..200, word in proptest::prelude::any::<u32>()) {
+        fn damaged_tables_never_panic(table in 0usize..6, at in 0usize..200, word in proptest::prelude::any::<u32>()) {
             let mut builder = SegmentBuilder::default();
             added(&mut builder, SOURCE);
             let segment = builder.finish();
-            let mut words = segment.words().to_vec();
+            let mut tables = segment.tables().clone();
+            let words: &mut [u32] = match table {
+                0 => &mut tables.names.ends,
+                1 => &mut tables.names.slots,
+                2 => tables.records.as_flattened_mut(),
+                3 => tables.definitions.as_flattened_mut(),
+                4 => tables.references.as_flattened_mut(),
+                _ => &mut tables.imports,
+            };
             let at = at % words.len();
             words[at] = word;
-            if let Some(damaged) = Segment::from_parts(words, segment.text().to_owned()) {
-                damaged.set_terms(segment.terms().to_vec());
-                let _ = (damaged.find("Gate"), damaged.record(0).map(described));
-            }
+            let damaged = Segment::new(tables);
+            damaged.set_terms(segment.terms().unwrap().to_vec());
+            let _ = (damaged.find("Gate"), damaged.record(0).map(described));
         }
     }
 

@@ -8,7 +8,7 @@ mod builder;
 mod segment;
 
 pub use builder::SegmentBuilder;
-pub use segment::{IndexedDefinition, NameReferences, Record, Segment};
+pub use segment::{IndexedDefinition, NameReferences, NameTable, Record, SEGMENT_LAYOUT, Segment, SegmentTables};
 
 use crate::repo_map::request::MapFile;
 use std::collections::HashMap;

@@ -1,8 +1,4 @@
 //! Segments: records of files as flat tables that need no decoding.
-//!
-//! `words` contains, one after the other: a header of [`HEADER`] words; the end of each name in `text`; a hash table of the names; the
-//! records; the definitions; the references; the imports. `text` contains the names and then the lines of the definitions. `terms`
-//! contains the packed terms of each record, which are only needed once a request has words.
 
 use std::sync::OnceLock;
 
@@ -11,10 +7,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::lexical::PackedTerms;
 use rhumb_syntax::SymbolKind;
 
-/// The version of the layout. Stored segments of another version are discarded.
-pub(crate) const LAYOUT: u32 = 2;
-/// Words of the header: layout, records, names, definitions, references, imports, slots of the hash table.
-pub(crate) const HEADER: usize = 7;
+/// The version of the tables and of what they contain. Stored segments of another version are of no use.
+pub const SEGMENT_LAYOUT: u32 = 3;
 /// Words of a record: the start of its definitions, references, imports and terms; bytes of the file.
 pub(crate) const RECORD: usize = 5;
 /// Words of a definition: name, kind, first and last line, container, start of its lines in the text, the lengths of its header and
@@ -22,88 +16,107 @@ pub(crate) const RECORD: usize = 5;
 pub(crate) const DEFINITION: usize = 8;
 /// Words of a reference: name, first line, count.
 pub(crate) const REFERENCE: usize = 3;
+/// The initial number of slots of a table of names.
+const MIN_SLOTS: usize = 64;
 /// No name, no slot.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// Names and their numbers: an open-addressing hash table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NameTable {
+    /// The names, one after the other.
+    pub text: String,
+    /// The end of each name in the text, by number.
+    pub ends: Vec<u32>,
+    /// The numbers of the names, by hash. Their count is a power of two.
+    pub slots: Vec<u32>,
+}
+
+impl NameTable {
+    /// A name; empty for an unknown number.
+    fn name(&self, name: u32) -> &str {
+        let end = self.ends.get(name as usize).map_or(0, |end| *end as usize);
+        let before = (name as usize).checked_sub(1).and_then(|before| self.ends.get(before));
+        self.text.get(before.map_or(0, |end| *end as usize)..end).unwrap_or_default()
+    }
+
+    /// The number of a name. Adds the name if it is new.
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
+        if self.ends.len() * 2 >= self.slots.len() {
+            self.grow();
+        }
+        self.find(name).unwrap_or_else(|slot| {
+            let fresh = self.ends.len() as u32;
+            self.slots[slot] = fresh;
+            self.text.push_str(name);
+            self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+            fresh
+        })
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![NONE; (self.slots.len() * 2).max(MIN_SLOTS)];
+        for name in 0..self.ends.len() as u32 {
+            if let Err(slot) = self.find(self.name(name)) {
+                self.slots[slot] = name;
+            }
+        }
+    }
+
+    /// Looks up a name by linear probing. Returns its number, or the free slot for it.
+    fn find(&self, name: &str) -> Result<u32, usize> {
+        let Some(last) = self.slots.len().checked_sub(1) else { return Err(0) };
+        let mut at = xxh3_64(name.as_bytes()) as usize & last;
+        for _ in 0..=last {
+            match self.slots.get(at) {
+                None | Some(&NONE) => return Err(at),
+                Some(&number) if self.name(number) == name => return Ok(number),
+                Some(_) => at = (at + 1) & last,
+            }
+        }
+        Err(0)
+    }
+}
+
+/// The tables of a segment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SegmentTables {
+    /// The names.
+    pub names: NameTable,
+    /// The records, and a last one with the ends of the other tables.
+    pub records: Vec<[u32; RECORD]>,
+    /// The definitions, by record.
+    pub definitions: Vec<[u32; DEFINITION]>,
+    /// The references, by record.
+    pub references: Vec<[u32; REFERENCE]>,
+    /// The imported modules as names, by record.
+    pub imports: Vec<u32>,
+    /// The lines of the definitions.
+    pub lines: String,
+}
 
 /// Records of files with a common table of names.
 #[derive(Debug, Default)]
 pub struct Segment {
-    words: Vec<u32>,
-    text: String,
+    tables: SegmentTables,
+    /// The packed terms of each record, which are only needed once a request has words.
     terms: OnceLock<Vec<u32>>,
-    parts: TableOffsets,
-}
-
-/// The start of each table in the words.
-#[derive(Debug, Default, Clone, Copy)]
-struct TableOffsets {
-    records: usize,
-    names: usize,
-    name_ends: usize,
-    slots: usize,
-    record_table: usize,
-    definitions: usize,
-    references: usize,
-    imports: usize,
-    end: usize,
-}
-
-impl TableOffsets {
-    /// Reads the header; `None` if it is inconsistent with the words.
-    fn of(words: &[u32]) -> Option<Self> {
-        let [layout, records, names, definitions, references, imports, slots] = *words.first_chunk::<HEADER>()?;
-        if layout != LAYOUT {
-            return None;
-        }
-        let size = |count: u32, each: usize| (count as usize).checked_mul(each);
-        let name_ends = HEADER;
-        let slots_at = name_ends.checked_add(names as usize)?;
-        let record_table = slots_at.checked_add(slots as usize)?;
-        let definitions_at = record_table.checked_add(size(records.checked_add(1)?, RECORD)?)?;
-        let references_at = definitions_at.checked_add(size(definitions, DEFINITION)?)?;
-        let imports_at = references_at.checked_add(size(references, REFERENCE)?)?;
-        let end = imports_at.checked_add(imports as usize)?;
-        (end == words.len()).then_some(Self {
-            records: records as usize,
-            names: names as usize,
-            name_ends,
-            slots: slots_at,
-            record_table,
-            definitions: definitions_at,
-            references: references_at,
-            imports: imports_at,
-            end,
-        })
-    }
 }
 
 impl Segment {
-    /// Restores a segment from the results of [`Segment::words`] and [`Segment::text`]; `None` if they are inconsistent or have another
-    /// layout.
-    pub fn from_parts(words: Vec<u32>, text: String) -> Option<Self> {
-        let parts = TableOffsets::of(&words)?;
-        let names_end = words.get(parts.name_ends..parts.slots)?.last().copied().unwrap_or(0) as usize;
-        (names_end <= text.len()).then_some(Self { words, text, terms: OnceLock::new(), parts })
+    /// The segment with these tables. What refers to a place beyond the end of a table reads as empty.
+    pub fn new(tables: SegmentTables) -> Self {
+        Self { tables, terms: OnceLock::new() }
     }
 
-    /// The integer tables.
-    pub fn words(&self) -> &[u32] {
-        &self.words
+    /// The tables.
+    pub fn tables(&self) -> &SegmentTables {
+        &self.tables
     }
 
-    /// The names and lines.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The packed terms of all records; empty until they are set.
-    pub fn terms(&self) -> &[u32] {
-        self.terms.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether the terms are set.
-    pub fn has_terms(&self) -> bool {
-        self.terms.get().is_some()
+    /// The packed terms of all records; `None` until they are set.
+    pub fn terms(&self) -> Option<&[u32]> {
+        self.terms.get().map(Vec::as_slice)
     }
 
     /// Sets the terms. Only the first call has an effect.
@@ -113,7 +126,7 @@ impl Segment {
 
     /// Number of records.
     pub fn len(&self) -> usize {
-        self.parts.records
+        self.tables.records.len().saturating_sub(1)
     }
 
     /// Whether there are no records.
@@ -123,55 +136,23 @@ impl Segment {
 
     /// Number of names.
     pub fn names(&self) -> usize {
-        self.parts.names
+        self.tables.names.ends.len()
     }
 
     /// A name; empty for an unknown number.
     pub fn name(&self, name: u32) -> &str {
-        let ends = self.words.get(self.parts.name_ends..self.parts.slots).unwrap_or_default();
-        let end = ends.get(name as usize).map_or(0, |end| *end as usize);
-        let start = (name as usize).checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
-        self.text.get(start..end).unwrap_or_default()
+        self.tables.names.name(name)
     }
 
     /// The number of a name.
     pub fn find(&self, name: &str) -> Option<u32> {
-        let slots = self.words.get(self.parts.slots..self.parts.record_table).unwrap_or_default();
-        probe(slots, name, |number| self.name(number)).ok()
+        self.tables.names.find(name).ok()
     }
 
     /// A record.
     pub fn record(&self, at: u32) -> Option<Record<'_>> {
         ((at as usize) < self.len()).then_some(Record { segment: self, at: at as usize })
     }
-
-    fn record_words(&self, at: usize) -> [u32; RECORD] {
-        let start = self.parts.record_table + at * RECORD;
-        self.words.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or_default()
-    }
-
-    /// The rows of a table with `EACH` words each, within `bounds`.
-    fn rows<const EACH: usize>(&self, table: usize, bounds: (u32, u32), table_end: usize) -> &[[u32; EACH]] {
-        let (start, end) = (table + bounds.0 as usize * EACH, (table + bounds.1 as usize * EACH).min(table_end));
-        self.words.get(start..end).unwrap_or_default().as_chunks().0
-    }
-}
-
-/// Looks up a name in a hash table of name numbers (open addressing, linear probing). Returns its number, or the free slot for it.
-pub(crate) fn probe<'t>(slots: &[u32], name: &str, text: impl Fn(u32) -> &'t str) -> Result<u32, usize> {
-    if slots.is_empty() {
-        return Err(0);
-    }
-    // The number of slots is a power of two.
-    let mut at = xxh3_64(name.as_bytes()) as usize & (slots.len() - 1);
-    for _ in 0..slots.len() {
-        match slots[at] {
-            NONE => return Err(at),
-            number if text(number) == name => return Ok(number),
-            _ => at = (at + 1) & (slots.len() - 1),
-        }
-    }
-    Err(0)
 }
 
 /// The record of a file content in the index. Names are numbers of the segment.
@@ -193,9 +174,14 @@ pub struct NameReferences {
 }
 
 impl<'s> Record<'s> {
-    /// The bounds of the rows in a table, by the column of the record that holds their start.
-    fn bounds(&self, column: usize) -> (u32, u32) {
-        (self.segment.record_words(self.at)[column], self.segment.record_words(self.at + 1)[column])
+    fn row(&self, at: usize) -> [u32; RECORD] {
+        self.segment.tables.records.get(at).copied().unwrap_or_default()
+    }
+
+    /// The rows of the record in a table, by the column of the record that holds their start.
+    fn rows<T>(&self, table: &'s [T], column: usize) -> &'s [T] {
+        let (start, end) = (self.row(self.at)[column] as usize, self.row(self.at + 1)[column] as usize);
+        table.get(start..end).unwrap_or_default()
     }
 
     /// The segment of the record.
@@ -205,12 +191,11 @@ impl<'s> Record<'s> {
 
     /// Size of the file in bytes.
     pub fn bytes(&self) -> u32 {
-        self.segment.record_words(self.at)[4]
+        self.row(self.at)[4]
     }
 
     pub(crate) fn definition_rows(&self) -> &'s [[u32; DEFINITION]] {
-        let parts = &self.segment.parts;
-        self.segment.rows(parts.definitions, self.bounds(0), parts.references)
+        self.rows(&self.segment.tables.definitions, 0)
     }
 
     /// The definitions in source order.
@@ -225,8 +210,7 @@ impl<'s> Record<'s> {
     }
 
     pub(crate) fn reference_rows(&self) -> &'s [[u32; REFERENCE]] {
-        let parts = &self.segment.parts;
-        self.segment.rows(parts.references, self.bounds(1), parts.imports)
+        self.rows(&self.segment.tables.references, 1)
     }
 
     /// The referenced names, without duplicates, in the order of their first occurrence.
@@ -236,13 +220,11 @@ impl<'s> Record<'s> {
 
     /// The imported modules, as names.
     pub fn imports(&self) -> &'s [u32] {
-        let parts = &self.segment.parts;
-        self.segment.rows::<1>(parts.imports, self.bounds(2), parts.end).as_flattened()
+        self.rows(&self.segment.tables.imports, 2)
     }
 
     pub(crate) fn term_words(&self) -> &'s [u32] {
-        let (start, end) = self.bounds(3);
-        self.segment.terms().get(start as usize..end as usize).unwrap_or_default()
+        self.rows(self.segment.terms().unwrap_or_default(), 3)
     }
 
     /// The terms of the text by passage; empty until the segment has its terms.
@@ -317,6 +299,6 @@ impl<'s> IndexedDefinition<'s> {
 
     fn text_from(&self, skipped: usize, length: usize) -> &'s str {
         let start = self.row[5] as usize + skipped;
-        self.segment.text.get(start..start + length).unwrap_or_default()
+        self.segment.tables.lines.get(start..start + length).unwrap_or_default()
     }
 }
