@@ -22,7 +22,8 @@ pub use chunk::{ChunkDefinition, CodeChunk, EmbeddingText, MAX_CHUNK_LINES, chun
 pub use citation::{Citation, CitationTarget, FileNames, citations};
 pub use fusion::{OVERFETCH, diversified, fused};
 pub use model_reply::{
-    CONTEXT_REQUEST_FENCE, ContextRequest, SearchPlan, context_requests, hypothesis, rerank_list, reranked,
+    CONTEXT_REQUEST_FENCE, ContextRequest, MAX_RERANKED, SearchPlan, context_requests, hypothesis, rerank_list,
+    reranked,
 };
 pub use passages::{Passage, Passages, numbered, related_text};
 pub use references::{DefinitionAt, EnclosingDefinition, References, Related, Relation, Usage};

@@ -103,7 +103,7 @@ fn add(to: &mut Vec<String>, text: &str) {
 }
 
 /// Maximum number of definitions to rerank.
-const MAX_RERANKED: usize = 60;
+pub const MAX_RERANKED: usize = 60;
 /// Maximum length of a signature, in characters.
 const MAX_SIGNATURE_CHARS: usize = 160;
 
