@@ -109,7 +109,7 @@ pub const SETTINGS: &[Setting] = &[
     set("verify", OneOf(&["before", "after", "off"]), Asks, "\"before\"", "When changes are checked: before (hunks tested in a trial are not tested again after the write), after, or off."),
     set("try", OneOf(&["manual", "auto"]), Asks, "\"manual\"", "When test_cmd runs on proposed hunks in a trial: on request, or when a proposal is complete."),
     set("try_network", OneOf(&["none", "loopback", "full"]), User, "\"none\"", "What a command in a trial may reach: nothing, servers on this machine, or everything."),
-    set("try_copy_gb", Whole(0, 100_000), User, "2", "Largest repository in gigabytes that a trial copies, where the system cannot mount it."),
+    set("try_copy_gb", Whole(0, 100_000), User, "2", "Largest repository in gigabytes that a trial copies without a question, where the system cannot mount it."),
     set("commit_needs_trial", Switch, Inert, "false", "Ask before a commit of hunks on which no command has succeeded in a trial."),
     set("command_timeout", Whole(1, 86_400), Inert, "300", "Time limit of tests and linters in seconds."),
     set("suggest_commands", Switch, Inert, "true", "Let the model suggest commands; each runs only if you confirm it."),

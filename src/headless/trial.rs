@@ -237,7 +237,7 @@ pub fn try_command(root: &Root, settings: Settings, args: &TryArgs) -> Result<u8
             "truncated_bytes": outcome.output.omitted,
             "isolation": {
                 "files": isolation.files.name(),
-                "writes": if isolation.landlock.is_some() { "landlock" } else { "none" },
+                "writes": isolation.writes.name(),
                 "network": isolation.reached_network().name(),
                 "missing": isolation.missing,
             },

@@ -1,6 +1,7 @@
 //! Trial checkouts: what they apply, what they hide, and what they cannot prevent.
 
 use super::write::file_writes;
+use super::{Host, lock};
 use crate::config::{Paths, Settings};
 use rhumb_session::{Failure, PendingWrite};
 use rhumb_trial::{Change, Isolation, Trial, TrialError};
@@ -33,8 +34,24 @@ impl TrialSetup {
     /// # Errors
     /// The folder cannot be created.
     pub fn open(&self, root: &Root) -> Result<Trial, TrialError> {
-        let trial = Trial::new(root, &self.folder)?;
-        Ok(trial.hiding(self.hidden.iter().cloned()).copying_at_most(self.max_copy_bytes))
+        let mut trial = Trial::new(root, &self.folder)?.hiding(self.hidden.iter().cloned());
+        trial.set_max_copy_bytes(self.max_copy_bytes);
+        Ok(trial)
+    }
+}
+
+impl Host {
+    /// Uses the trial checkout of the session, which the first use creates. Waits for another use.
+    ///
+    /// # Errors
+    /// The trial checkout cannot be created.
+    pub(super) fn with_trial<T>(&self, work: impl FnOnce(&mut Trial) -> T) -> Result<T, TrialError> {
+        let mut shared = lock(&self.shared.trial);
+        let trial = match shared.take() {
+            Some(trial) => trial,
+            None => TrialSetup::new(&self.shared.env.settings).open(&self.shared.root)?,
+        };
+        Ok(work(shared.insert(trial)))
     }
 }
 
@@ -42,7 +59,7 @@ impl TrialSetup {
 pub fn trial_hint(error: &TrialError) -> &'static str {
     match error {
         TrialError::Scratch { .. } => "Check the permissions and the free space of the state folder.",
-        TrialError::TooLarge { .. } => "To have it copied all the same, raise try_copy_gb in your settings.",
+        TrialError::TooLarge { .. } => "The setting try_copy_gb sets the limit.",
         TrialError::Setup(_) => "rhumb doctor shows what this machine allows.",
         TrialError::Process(error) => error.hint(),
     }

@@ -167,13 +167,15 @@ fn an_interrupt_ends_the_command_and_leaves_nothing_behind() {
     let script = format!("setsid sleep {mark} & echo started; sleep {mark}");
     let mut child = command.args(["try", "--", "sh", "-c", &script]).spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // Kept open: a command whose output nobody reads is ended.
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
     assert_eq!(line, "started\n");
     let until = Instant::now() + support::WAIT_TIMEOUT;
     while !is_running(&mark) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert!(is_running(&mark));
+    assert!(is_running(&mark), "{:?}", child.try_wait());
     let began = Instant::now();
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());

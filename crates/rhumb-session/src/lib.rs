@@ -105,7 +105,7 @@ pub use processes::{
     SharedText, VerifyRequest,
 };
 pub use proposal::commits::{CommitChoice, CommitRequest, Commits, Committed, GitEffect, GitResponse, OwnChanges};
-pub use proposal::trial::{TrialHunks, TrialRequest, TrialResult, TrialRules, VerifyTime};
+pub use proposal::trial::{CopyQuestion, TooLargeCopy, TrialHunks, TrialRequest, TrialResult, TrialRules, VerifyTime};
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub use proposal::write::{
     UnwrittenHunks, UnwrittenReason, WritePlan, WritePreview, WriteSummary, name_some, pending_writes,

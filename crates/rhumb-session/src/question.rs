@@ -87,7 +87,8 @@ impl Subject {
             | Self::FailedTrial
             | Self::NonPublicPage { .. }
             | Self::Persistence(_) => 0,
-            Self::Agent(_) | Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_)) => 1,
+            Self::Agent(_)
+            | Self::Process(ProcessSubject::Fix(_) | ProcessSubject::Run(_) | ProcessSubject::Copy(_)) => 1,
             Self::More(_)
             | Self::Plan(_)
             | Self::Files(
@@ -118,6 +119,7 @@ impl Subject {
             Self::Agent(AgentQuestion::Run(_, line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Fix(_)) => "send the failures?".into(),
             Self::Process(ProcessSubject::Changes(_)) => "review what the command changed?".into(),
+            Self::Process(ProcessSubject::Copy(_)) => "copy the repository?".into(),
             Self::Process(ProcessSubject::Run(line)) => format!("run {}?", line.lines().next().unwrap_or_default()),
             Self::Process(ProcessSubject::Share(shared, _)) => {
                 format!("share the output of {}?", shared.title.lines().next().unwrap_or_default())

@@ -153,7 +153,7 @@ fn init(spec: &Spec) -> Result<u8, Failed> {
     if let Status::NotSetUp(_) = status {
         return Ok(NOT_SET_UP);
     }
-    Ok(run_command(spec))
+    Ok(run_command(&spec.line, Some(Path::new("/tmp"))))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -174,29 +174,34 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
     let mut isolation = Isolation::copied(spec.network);
     #[cfg(target_os = "linux")]
     crate::sandbox::confine(spec, &mut isolation)?;
-    #[cfg(not(target_os = "linux"))]
-    {
+    let (mut line, mut temporary) = (spec.line.clone(), None);
+    if crate::seatbelt::is_available() {
+        let folder = spec.scratch.join("tmp");
+        crate::scratch::private_folder(&folder).map_err(failed(folder.display()))?;
+        line = crate::seatbelt::wrapped(spec, &folder);
+        temporary = Some(folder);
+        crate::seatbelt::record(spec.network, &mut isolation);
+    } else if cfg!(not(target_os = "linux")) {
         isolation.network.enforced = false;
-        isolation.missing.push("writes and the network are not confined: this system has no Landlock".to_owned());
+        isolation.missing.push("writes and the network are not confined: this system has no sandbox".to_owned());
     }
     die_with_parent();
     #[cfg(target_os = "linux")]
     end_descendants_on_request().map_err(failed("signals cannot be handled"))?;
     write_report(status, &Status::Ran(isolation));
-    let code = run_command(spec);
+    let code = run_command(&line, temporary.as_deref());
     #[cfg(target_os = "linux")]
     end_descendants();
     Ok(code)
 }
 
 /// Runs the command until it has ended, and collects other processes that end meanwhile. Returns its exit code, as a shell would.
-fn run_command(spec: &Spec) -> u8 {
-    let Some((program, arguments)) = spec.line.split_first() else { return NOT_FOUND };
+/// Temporary files go to `temporary`.
+fn run_command(line: &[String], temporary: Option<&Path>) -> u8 {
+    let Some((program, arguments)) = line.split_first() else { return NOT_FOUND };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
-    if spec.is_mounted() {
-        command.env("TMPDIR", "/tmp");
-    }
+    command.envs(temporary.map(|folder| ("TMPDIR", folder)));
     let child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {

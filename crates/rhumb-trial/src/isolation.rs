@@ -9,8 +9,8 @@ use crate::Network;
 pub struct Isolation {
     /// How the repository is protected.
     pub files: FileIsolation,
-    /// The version of Landlock that confines writes; `None` if nothing confines them.
-    pub landlock: Option<u32>,
+    /// What confines writes.
+    pub writes: WriteIsolation,
     /// What the command could reach.
     pub network: NetworkIsolation,
     /// What is missing, in words; empty if nothing is.
@@ -37,6 +37,28 @@ impl FileIsolation {
     }
 }
 
+/// What confines the writes of a command to the checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WriteIsolation {
+    /// Nothing.
+    None,
+    /// Landlock, with this version of its interface.
+    Landlock(u32),
+    /// The sandbox of macOS.
+    Seatbelt,
+}
+
+impl WriteIsolation {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Landlock(_) => "landlock",
+            Self::Seatbelt => "seatbelt",
+        }
+    }
+}
+
 /// What a command could reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkIsolation {
@@ -50,7 +72,7 @@ impl Isolation {
     /// The isolation by namespaces alone.
     pub(crate) fn mounted(network: Network) -> Self {
         let network = NetworkIsolation { wanted: network, enforced: true };
-        Self { files: FileIsolation::Overlay, landlock: None, network, missing: Vec::new() }
+        Self { files: FileIsolation::Overlay, writes: WriteIsolation::None, network, missing: Vec::new() }
     }
 
     /// The isolation of a command in a copy, without any sandbox.
@@ -72,7 +94,7 @@ impl Isolation {
 
     /// Whether a command can write to the checkout alone, and reaches only what was wanted.
     pub fn is_confined(&self) -> bool {
-        self.files == FileIsolation::Overlay && self.landlock.is_some() && self.network.enforced
+        self.files == FileIsolation::Overlay && self.writes != WriteIsolation::None && self.network.enforced
     }
 
     /// The network as in JSON: what the command could reach.
@@ -82,7 +104,11 @@ impl Isolation {
 
     /// One line: "overlay, Landlock ABI 7, network none".
     pub fn summary(&self) -> String {
-        let writes = self.landlock.map_or_else(|| "no Landlock".to_owned(), |abi| format!("Landlock ABI {abi}"));
+        let writes = match self.writes {
+            WriteIsolation::None => "writes not confined".to_owned(),
+            WriteIsolation::Landlock(abi) => format!("Landlock ABI {abi}"),
+            WriteIsolation::Seatbelt => "sandbox-exec".to_owned(),
+        };
         format!("{}, {writes}, network {}", self.files.name(), self.reached_network().name())
     }
 }

@@ -40,6 +40,8 @@ mod relay;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod scratch;
+#[cfg(unix)]
+mod seatbelt;
 mod spec;
 
 use std::io;
@@ -55,7 +57,7 @@ use rhumb_workspace::process::{
 };
 
 pub use changed::{ChangedFile, MAX_CHANGED_FILES};
-pub use isolation::{FileIsolation, Isolation, NetworkIsolation};
+pub use isolation::{FileIsolation, Isolation, NetworkIsolation, WriteIsolation};
 
 use scratch::{Scratch, private_folder};
 use spec::Spec;
@@ -167,7 +169,7 @@ pub enum TrialError {
     },
     /// The repository must be copied, and is too large.
     #[error(
-        "a trial needs a copy of the repository here ({reason}): {} are more than the limit of {}",
+        "a trial needs a copy of the repository here ({reason}), and its size of {} exceeds the limit of {}",
         gigabytes(*bytes), gigabytes(*limit)
     )]
     TooLarge {
@@ -234,10 +236,8 @@ impl Trial {
 
     /// Copies the repository, where it cannot be mounted, only if it has at most this many bytes, ignored files included. The default is
     /// [`DEFAULT_MAX_COPY_BYTES`].
-    #[must_use]
-    pub fn copying_at_most(mut self, max_bytes: u64) -> Self {
+    pub fn set_max_copy_bytes(&mut self, max_bytes: u64) {
         self.max_copy_bytes = max_bytes;
-        self
     }
 
     /// Copies the repository instead of mounting it, for the given reason.

@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use crate::Network;
 use crate::child::{Failed, failed};
-use crate::isolation::Isolation;
+use crate::isolation::{Isolation, WriteIsolation};
 use crate::spec::Spec;
 
 /// The newest version of Landlock whose rights are requested. An older kernel enforces those that it knows.
@@ -108,19 +108,20 @@ pub(crate) fn confine(spec: &Spec, isolation: &mut Isolation) -> Result<(), Fail
         rules = allow(rules, Path::new(device), access)?;
     }
     let status = rules.restrict_self().map_err(error("Landlock"))?;
-    isolation.landlock = match status.landlock {
+    let version = match status.landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
             Some(kernel_abi.and_then(|abi| u32::try_from(abi).ok()).unwrap_or(effective_abi as u32))
         }
         _ => None,
     };
-    if isolation.landlock.is_none() {
+    isolation.writes = version.map_or(WriteIsolation::None, WriteIsolation::Landlock);
+    if version.is_none() {
         isolation
             .missing
             .push("writes outside of the checkout are not prevented: this kernel has no Landlock".to_owned());
     }
     if confines_network {
-        let tcp_alone = isolation.landlock.is_some_and(|abi| abi >= ABI::V4 as u32);
+        let tcp_alone = version.is_some_and(|abi| abi >= ABI::V4 as u32);
         isolation.network.enforced = false;
         isolation.missing.push(
             if tcp_alone {

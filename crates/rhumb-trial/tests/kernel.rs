@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use rhumb_trial::{Change, FileIsolation, Network, RunOptions, Trial, TrialError, TrialResult};
+use rhumb_trial::{Change, FileIsolation, Network, RunOptions, Trial, TrialError, TrialResult, WriteIsolation};
 use rhumb_workspace::Root;
 use rhumb_workspace::process::{CommandLine, End, StopHandle};
 use tempfile::TempDir;
@@ -590,7 +590,7 @@ fn a_copy_protects() {
     assert!(said(&result).starts_with("proposed\n"), "{}", said(&result));
     assert_eq!(result.isolation.files, FileIsolation::Copy);
     assert!(result.isolation.missing[0].contains("this is a test") && !result.isolation.is_complete());
-    if result.isolation.landlock.is_some() {
+    if result.isolation.writes != WriteIsolation::None {
         assert_eq!(place.state(), before);
     }
     let paths: Vec<&str> = result.changed.iter().map(|file| file.path.as_str()).collect();
@@ -620,11 +620,12 @@ fn a_trial_inside_of_the_repository_is_copied() {
 fn a_large_repository_is_not_copied() {
     let place = Place::new();
     fs::write(place.repo().join("large"), vec![0; 1 << 20]).unwrap();
-    let mut trial = place.trial().copying("this is a test").copying_at_most(100_000);
+    let mut trial = place.trial().copying("this is a test");
+    trial.set_max_copy_bytes(100_000);
     let result = trial.run(&[], &options("true"), &StopHandle::default(), &mut || Ok(None), &mut |_, _| {});
     let Err(error @ TrialError::TooLarge { bytes, limit, .. }) = &result else { panic!("{result:?}") };
     assert!(*bytes > 1 << 20 && *limit == 100_000);
-    assert!(error.to_string().ends_with("2 MB are more than the limit of 1 MB"), "{error}");
+    assert!(error.to_string().ends_with("its size of 2 MB exceeds the limit of 1 MB"), "{error}");
     let isolation = trial.probe(Network::None).unwrap();
     assert!(isolation.missing[0].ends_with("; the copy has 2 MB"), "{:?}", isolation.missing);
 }

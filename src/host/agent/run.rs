@@ -2,7 +2,7 @@
 
 use super::CallResult;
 use crate::host::verify::{CommandEvent, how};
-use crate::host::{Host, TrialSetup, changes_of, environment, lock, masks};
+use crate::host::{Host, changes_of, environment, masks};
 use rhumb_agent::{Action, Keep};
 use rhumb_session::{AgentView, Origin, PendingCall, PendingWrite, RunPolicy, ToolOutcome, pending_writes};
 use rhumb_trial::{Network, RunOptions, Trial};
@@ -49,7 +49,7 @@ impl Host {
             reasons.push("It gets the whole network.".to_owned());
         }
         let network = self.network_of(command);
-        match self.with_trial(|trial| trial.probe(network).map_err(|error| error.to_string())) {
+        match self.with_trial(|trial| trial.probe(network)).flatten() {
             Ok(isolation) if isolation.is_confined() || (command.network && isolation.missing.is_empty()) => {}
             Ok(isolation) => reasons.push(format!("The isolation is not complete: {}.", isolation.missing.join("; "))),
             Err(error) => reasons.push(format!("No trial checkout is possible here: {error}.")),
@@ -66,18 +66,12 @@ impl Host {
         }
     }
 
-    fn with_trial<T>(&self, work: impl FnOnce(&mut Trial) -> Result<T, String>) -> Result<T, String> {
-        let mut trial = lock(&self.shared.trial);
-        if trial.is_none() {
-            let opened = TrialSetup::new(&self.shared.env.settings).open(&self.shared.root);
-            *trial = Some(opened.map_err(|error| error.to_string())?);
-        }
-        trial.as_mut().map_or_else(|| Err(String::new()), work)
-    }
-
     pub(super) fn run_in_trial(&self, command: &Command, view: &AgentView, stop: &StopHandle) -> CallResult {
         let result = self.with_trial(|trial| self.run_command_in(trial, command, view, stop));
-        result.unwrap_or_else(|reason| CallResult::new(false, format!("The command was not run: {reason}.")))
+        result
+            .map_err(|error| error.to_string())
+            .flatten()
+            .unwrap_or_else(|reason| CallResult::new(false, format!("The command was not run: {reason}.")))
     }
 
     fn run_command_in(
@@ -100,6 +94,10 @@ impl Host {
             masks: masks(env),
             ..RunOptions::new(CommandLine::Shell(line.clone()))
         };
+        if command.is_approved {
+            // The question named the size of the copy.
+            trial.set_max_copy_bytes(u64::MAX);
+        }
         let mut on_event = self.event_sender(command.job);
         on_event(CommandEvent::Began { line });
         let mut watch = |live, took: Duration| on_event(CommandEvent::Said { live, took });

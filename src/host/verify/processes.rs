@@ -1,21 +1,22 @@
 //! Runs the commands of the session, each on a thread that may block, and reports their progress.
 
 use super::{CheckContext, CommandEvent, check};
-use crate::host::{Host, RequestEnv, TrialSetup, caught, changes_of, isolation_notes, lock, trial_hint};
+use crate::host::{Host, RequestEnv, caught, changes_of, isolation_notes, lock, sentence, trial_hint};
 use crate::store::{output_file, save_output};
 use rhumb_edit::review::{HunkId, minimal_failing_set};
 use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::models::Model;
 use rhumb_session::context::{Excerpt, excerpt, fence_for};
 use rhumb_session::{
-    Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TrialRequest, VerifyRequest,
+    Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TooLargeCopy, TrialRequest,
+    VerifyRequest,
 };
 use rhumb_tokens::TokenCounter;
 use rhumb_trial::{ChangedFile, RunOptions, Trial, TrialError};
-use rhumb_workspace::Root;
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
 };
+use rhumb_workspace::{Root, WriteError};
 use secrecy::ExposeSecret as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -212,28 +213,17 @@ impl Host {
             let hint = format!("Set test_cmd in rhumb.toml, or give a command: /try {usual}.");
             return failed(Failure::new("No test command is set (test_cmd).", hint));
         };
-        let mut trial = lock(&self.shared.trial);
-        if trial.is_none() {
-            match TrialSetup::new(&env.settings).open(&self.shared.root) {
-                Ok(opened) => *trial = Some(opened),
-                Err(error) => return failed(trial_failure(&error)),
-            }
-        }
-        let Some(trial) = trial.as_mut() else { return JobOutcome::default() };
-        // What the isolation lacks is named before the first command.
-        if !self.shared.running_jobs.isolation_reported.swap(true, Ordering::SeqCst) {
-            match trial.probe(env.settings.trial_network) {
-                Ok(isolation) => {
-                    let notes = isolation_notes(&isolation).into_iter().map(RunResponse::Note);
-                    notes.for_each(|note| self.respond_now(Response::Ran(note)));
-                }
-                Err(error) => return failed(trial_failure(&error)),
-            }
-        }
         let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new(), changed: Vec::new() };
-        let hunks = request.review.proposed_hunks();
-        let outcome = if request.bisects { run.bisect(trial, &hunks) } else { run.once(trial, &hunks) };
-        outcome.unwrap_or_else(|failure| JobOutcome { notes: [run.notes, vec![failure]].concat(), ..failed_outcome() })
+        match self.with_trial(|trial| run.all(trial)).map_err(NotRun::from).flatten() {
+            Ok(outcome) => outcome,
+            Err(NotRun { failure, is_too_large: true }) => {
+                let refused = TooLargeCopy { trial: request.clone(), failure };
+                JobOutcome { too_large: Some(Box::new(refused)), notes: run.notes, ..failed_outcome() }
+            }
+            Err(NotRun { failure, .. }) => {
+                JobOutcome { notes: [run.notes, vec![failure]].concat(), ..failed_outcome() }
+            }
+        }
     }
 
     fn run_checks(&self, job: u64, request: &VerifyRequest, stop: &StopHandle) -> JobOutcome {
@@ -288,12 +278,47 @@ struct TrialRun<'h> {
     changed: Vec<FileProposal>,
 }
 
+/// Why a command was not run in a trial.
+struct NotRun {
+    failure: Failure,
+    /// Whether the user can have the repository copied all the same.
+    is_too_large: bool,
+}
+
+impl From<TrialError> for NotRun {
+    fn from(error: TrialError) -> Self {
+        let is_too_large = matches!(error, TrialError::TooLarge { .. });
+        Self { failure: Failure::new(sentence(&format!("{error}.")), trial_hint(&error)), is_too_large }
+    }
+}
+
+impl From<WriteError> for NotRun {
+    fn from(error: WriteError) -> Self {
+        Self { failure: Failure::new(format!("{error}."), error.hint()), is_too_large: false }
+    }
+}
+
 impl TrialRun<'_> {
+    /// Does what was requested.
+    fn all(&mut self, trial: &mut Trial) -> Result<JobOutcome, NotRun> {
+        let host = self.host;
+        if self.request.may_copy {
+            trial.set_max_copy_bytes(u64::MAX);
+        }
+        // What the isolation lacks is named before the first command.
+        if !host.shared.running_jobs.isolation_reported.swap(true, Ordering::SeqCst) {
+            let isolation = trial.probe(host.shared.env.settings.trial_network)?;
+            let notes = isolation_notes(&isolation).into_iter().map(RunResponse::Note);
+            notes.for_each(|note| host.respond_now(Response::Ran(note)));
+        }
+        let hunks = self.request.review.proposed_hunks();
+        if self.request.bisects { self.bisect(trial, &hunks) } else { self.once(trial, &hunks) }
+    }
+
     /// Runs the command on these hunks.
-    fn run(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<CommandOutcome, Failure> {
+    fn run(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<CommandOutcome, NotRun> {
         let (env, root) = (&self.host.shared.env, &self.host.shared.root);
-        let changes = changes_of(root, &self.request.writes(hunks))
-            .map_err(|error| Failure::new(format!("{error}."), error.hint()))?;
+        let changes = changes_of(root, &self.request.writes(hunks))?;
         let options = RunOptions {
             network: env.settings.trial_network,
             time_limit: Some(env.settings.command_timeout),
@@ -305,9 +330,8 @@ impl TrialRun<'_> {
         on_event(CommandEvent::Began { line: &self.line });
         let mut log = || output_file_for(env, &self.line);
         let mut watch = |live, took: Duration| on_event(CommandEvent::Said { live, took });
-        let result = trial.run(&changes, &options, self.stop, &mut log, &mut watch);
-        let result = result.map_err(|error| trial_failure(&error));
-        let outcome = result.as_ref().map(|result| &result.outcome).map_err(Clone::clone);
+        let result = trial.run(&changes, &options, self.stop, &mut log, &mut watch).map_err(NotRun::from);
+        let outcome = result.as_ref().map(|result| &result.outcome).map_err(|not_run| not_run.failure.clone());
         on_event(CommandEvent::Ended { result: outcome });
         let result = result?;
         if !result.stale.is_empty() {
@@ -319,7 +343,7 @@ impl TrialRun<'_> {
         Ok(result.outcome)
     }
 
-    fn once(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, Failure> {
+    fn once(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, NotRun> {
         let ended = self.run(trial, hunks)?;
         let mut outcome = self.host.outcome_of(&self.line, &ended);
         outcome.notes.splice(..0, std::mem::take(&mut self.notes));
@@ -331,15 +355,15 @@ impl TrialRun<'_> {
     }
 
     /// Searches for the smallest set of hunks with which the command fails.
-    fn bisect(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, Failure> {
+    fn bisect(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, NotRun> {
         let mut stopped = false;
         let dependents = self.request.review.dependents(hunks);
         let culprits = {
-            let mut fails = |set: &[HunkId]| -> Result<bool, Option<Failure>> {
+            let mut fails = |set: &[HunkId]| -> Result<bool, Option<NotRun>> {
                 let ended = self.run(trial, set).map_err(Some)?;
                 if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(!ended.end.is_success()) }
             };
-            let mut search = || -> Result<Vec<HunkId>, Option<Failure>> {
+            let mut search = || -> Result<Vec<HunkId>, Option<NotRun>> {
                 if fails(&[])? {
                     return Ok(Vec::new());
                 }
@@ -354,7 +378,7 @@ impl TrialRun<'_> {
                     stopped = true;
                     None
                 }
-                Err(Some(failure)) => return Err(failure),
+                Err(Some(not_run)) => return Err(not_run),
             }
         };
         let notes = std::mem::take(&mut self.notes);
@@ -380,10 +404,6 @@ fn proposed_change(file: &ChangedFile) -> Option<FileProposal> {
 
 fn failed_outcome() -> JobOutcome {
     JobOutcome { failed: true, ..JobOutcome::default() }
-}
-
-fn trial_failure(error: &TrialError) -> Failure {
-    Failure::new(format!("{error}."), trial_hint(error))
 }
 
 /// Maximum length of a short command name, in characters.

@@ -4,7 +4,7 @@
 //! transcript. Esc stops the job that was started last.
 
 use crate::proposal::trial::RunningTrial;
-use crate::{Effect, Entry, Failure, Level, Session, TrialRequest};
+use crate::{Effect, Entry, Failure, Level, Session, TooLargeCopy, TrialRequest};
 use rhumb_edit::FileProposal;
 use rhumb_edit::review::HunkId;
 use rhumb_text::count;
@@ -163,7 +163,7 @@ pub struct SharedText {
 }
 
 /// The outcome of a job.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobOutcome {
     /// The output of a command, or the findings of a check.
     pub shared: Option<SharedText>,
@@ -179,6 +179,8 @@ pub struct JobOutcome {
     pub culprits: Option<Vec<HunkId>>,
     /// Of a trial: the text files that the command itself changed.
     pub changed: Vec<FileProposal>,
+    /// Of a trial that was not run: the copy that the user has to agree to.
+    pub too_large: Option<Box<TooLargeCopy>>,
     /// Warnings for the user.
     pub notes: Vec<Failure>,
 }
@@ -440,6 +442,10 @@ impl Session {
         let job = self.processes.jobs.remove(at);
         for note in &outcome.notes {
             self.report(Level::Warning, note.message.clone(), note.hint.clone());
+        }
+        if let Some(refused) = outcome.too_large {
+            self.ask_about_copy(job.purpose, *refused);
+            return Vec::new();
         }
         match job.purpose {
             Purpose::Git | Purpose::Agent(_) => {}

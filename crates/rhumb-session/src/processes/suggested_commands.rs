@@ -6,7 +6,6 @@ use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Sess
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{CommandLine, matches_pattern};
-use std::sync::Arc;
 
 /// The answer that runs a suggested command in a trial checkout.
 pub(super) const RUN_IN_TRIAL: char = 't';
@@ -65,9 +64,9 @@ impl Session {
     /// Runs a suggested command on the hunks under review, or on the files as they are, in a trial checkout.
     pub(super) fn try_suggested(&mut self, line: String) -> Vec<Effect> {
         let hunks = self.proposals.review().proposed_hunks();
-        let review = Arc::new(self.proposals.review().with_hunks(&hunks));
+        let trial = TrialRequest::new(Some(line), self.proposals.review().with_hunks(&hunks));
         let job = self.new_job(Purpose::Suggested);
-        vec![Effect::Run(RunEffect::Try { job, trial: TrialRequest { line: Some(line), review, bisects: false } })]
+        vec![Effect::Run(RunEffect::Try { job, trial })]
     }
 
     pub(super) fn run_suggested(&mut self, line: String) -> Vec<Effect> {

@@ -5,8 +5,8 @@ use super::Purpose;
 use super::suggested_commands::RUN_IN_TRIAL;
 use crate::context::Mode;
 use crate::{
-    CheckMode, Choice, Connection, Effect, Entry, JobOutcome, Level, PendingWrite, Question, RepeatedCheck,
-    RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
+    CheckMode, Choice, Connection, CopyQuestion, Effect, Entry, JobOutcome, Level, PendingWrite, Question,
+    RepeatedCheck, RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
 };
 use rhumb_edit::FileProposal;
 use rhumb_text::count;
@@ -60,6 +60,8 @@ pub enum ProcessSubject {
     Run(String),
     /// Review the files that a command changed in a trial?
     Changes(Vec<FileProposal>),
+    /// Copy a large repository for a trial?
+    Copy(Box<CopyQuestion>),
 }
 
 impl Session {
@@ -331,6 +333,7 @@ impl Session {
             }
             (ProcessSubject::Fix(findings), 'y') => self.send_for_fix(findings),
             (ProcessSubject::Changes(files), 'y') => self.review_changes(files),
+            (ProcessSubject::Copy(copy), key) => self.answer_copy(*copy, key),
             (ProcessSubject::Run(line), 'y') => self.run_suggested(line),
             (ProcessSubject::Run(line), RUN_IN_TRIAL) => self.try_suggested(line),
             _ => Vec::new(),

@@ -109,7 +109,7 @@ impl Session {
         self.report_refused(&newer.refused_states(), is_unchanged);
         let changes = self.proposals.review.changes();
         for path in self.proposals.review.merge(newer) {
-            self.report(Level::Info, format!("The new answer replaces some changes under review in {path}."), "");
+            self.report(Level::Info, format!("Newer changes replace some of those under review in {path}."), "");
         }
         self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
         if self.proposals.retries.repairs > 0 {

@@ -3,8 +3,8 @@
 use super::write::pending_writes;
 use crate::processes::{Purpose, RunEffect};
 use crate::{
-    CheckMode, Choice, Effect, JobOutcome, Level, PendingWrite, ProcessSubject, Question, RepeatedCheck, Session,
-    Subject, name_some,
+    CheckMode, Choice, Effect, Failure, JobOutcome, Level, PendingWrite, ProcessSubject, Question, RepeatedCheck,
+    Session, Subject, name_some,
 };
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
 use rhumb_edit::{FileChange, FileProposal, Proposal};
@@ -45,15 +45,23 @@ pub struct TrialRequest {
     pub review: Arc<Review>,
     /// Whether to search for the smallest set of these hunks with which the command fails.
     pub bisects: bool,
+    /// Whether the user agreed to a copy of the repository that is larger than the limit of the settings.
+    pub may_copy: bool,
 }
 
 impl PartialEq for TrialRequest {
     fn eq(&self, other: &Self) -> bool {
-        (&self.line, self.bisects, &self.review.files) == (&other.line, other.bisects, &other.review.files)
+        let parts = |request: &Self| (request.line.clone(), request.bisects, request.may_copy);
+        parts(self) == parts(other) && self.review.files == other.review.files
     }
 }
 
 impl TrialRequest {
+    /// Runs a command, or the test command of the settings, on the accepted hunks of a review.
+    pub(crate) fn new(line: Option<String>, review: Review) -> Self {
+        Self { line, review: Arc::new(review), bisects: false, may_copy: false }
+    }
+
     /// The changes of a set of the hunks, as a write would make them.
     pub fn writes(&self, hunks: &[HunkId]) -> Vec<PendingWrite> {
         self.review.with_hunks(hunks).files.iter().flat_map(pending_writes).collect()
@@ -141,6 +149,24 @@ pub(crate) struct Trials {
     culprits: Vec<HunkId>,
     /// The state to which `culprits` belong.
     culprits_of: u64,
+    /// Whether the user refused a copy of the repository. Trials that the program would start are left out then.
+    copy_refused: bool,
+}
+
+/// A trial that needs a copy of the repository which is larger than the limit of the settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TooLargeCopy {
+    /// What was to run.
+    pub trial: TrialRequest,
+    /// Why it was not run: the reason for a copy, its size, and the limit.
+    pub failure: Failure,
+}
+
+/// The subject of the question whether to copy a large repository.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CopyQuestion {
+    purpose: Purpose,
+    trial: TrialRequest,
 }
 
 impl Session {
@@ -190,7 +216,7 @@ impl Session {
         let state = state_of(&review);
         let turns = self.turns.count();
         let running = RunningTrial { hunks, count: ids.len(), state, line: line.clone(), is_automatic, turns };
-        let trial = TrialRequest { line, review: Arc::new(review), bisects };
+        let trial = TrialRequest { bisects, ..TrialRequest::new(line, review) };
         let job = self.new_job(if bisects { Purpose::Bisect(running) } else { Purpose::Trial(running) });
         vec![Effect::Run(RunEffect::Try { job, trial })]
     }
@@ -199,7 +225,7 @@ impl Session {
     pub(crate) fn try_proposal(&mut self) -> Vec<Effect> {
         let line = match &self.proposals.retries.retrial {
             Some(line) => line.clone(),
-            None if self.proposals.trials.rules.automatic => None,
+            None if self.proposals.trials.rules.automatic && !self.proposals.trials.copy_refused => None,
             None => return Vec::new(),
         };
         if self.hunks_of(TrialHunks::Proposed).is_empty() {
@@ -316,6 +342,31 @@ impl Session {
                 Vec::new()
             }
         }
+    }
+
+    /// Asks whether to copy a repository that is larger than the limit of the settings.
+    pub(crate) fn ask_about_copy(&mut self, purpose: Purpose, refused: TooLargeCopy) {
+        let TooLargeCopy { trial, failure } = refused;
+        let is_automatic = matches!(&purpose, Purpose::Trial(running) if running.is_automatic);
+        let copy = CopyQuestion { purpose, trial };
+        self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Copy(_))));
+        let question = Question {
+            subject: Subject::Process(ProcessSubject::Copy(Box::new(copy))),
+            title: "The repository is larger than the limit for copies. Copy it for trials?".to_owned(),
+            text: format!("{} {} Nothing is copied before you answer.", failure.message, failure.hint),
+            choices: vec![Choice::new('y', "copy it, in this session"), Choice::new('n', "run no trial")],
+        };
+        if is_automatic { self.question(question) } else { self.ask_now(question) }
+    }
+
+    /// Handles the answer to the question about a large copy.
+    pub(crate) fn answer_copy(&mut self, copy: CopyQuestion, key: char) -> Vec<Effect> {
+        self.proposals.trials.copy_refused = key != 'y';
+        if key != 'y' {
+            return Vec::new();
+        }
+        let job = self.new_job(copy.purpose);
+        vec![Effect::Run(RunEffect::Try { job, trial: TrialRequest { may_copy: true, ..copy.trial } })]
     }
 
     /// Handles the end of a trial. `line` is the command line, and `said` its output.
@@ -673,6 +724,35 @@ mod tests {
         assert_eq!(review.files[0].base.as_deref(), Some(BASE));
         assert_eq!(review.decision(hunk(0)), Decision::Accepted, "the hunk of the model keeps its decision");
         assert_eq!(review.decision(hunk(1)), Decision::Pending);
+    }
+
+    #[test]
+    fn a_large_repository_is_copied_only_after_a_yes() {
+        let refused = |session: &mut Session, effects: &[Effect]| {
+            let (job, trial) = tried(effects);
+            assert!(!trial.may_copy);
+            let too_large = TooLargeCopy { trial, failure: Failure::new("5 GB are more than 2 GB.", "") };
+            let outcome = JobOutcome { failed: true, too_large: Some(Box::new(too_large)), ..JobOutcome::default() };
+            assert!(session.handle(Response::Ran(RunResponse::Done { job, outcome })).is_empty());
+            let question = session.questions.first().unwrap();
+            assert!(question.is_harmless('n') && question.text.starts_with("5 GB are more than 2 GB."));
+        };
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        let effects = session.try_hunks(TrialHunks::Proposed, Some("make".into()));
+        refused(&mut session, &effects);
+        let (job, again) = tried(&session.answer('y'));
+        assert!(again.may_copy && again.line.as_deref() == Some("make") && session.is_trying());
+        end(&mut session, job, "make", false);
+        assert!(session.trial().unwrap().0.passed);
+
+        session.proposals.trials.rules.automatic = true;
+        let effects = propose(&mut session, "B\nb\nc\nd\ne\n");
+        refused(&mut session, &effects);
+        assert!(session.answer('n').is_empty() && !session.is_trying());
+        assert!(propose(&mut session, "C\nb\nc\nd\ne\n").is_empty(), "the program does not ask again");
+        let effects = session.try_hunks(TrialHunks::Proposed, None);
+        refused(&mut session, &effects);
     }
 
     #[test]
