@@ -182,7 +182,7 @@ pub fn survey(
     let spare_terms = std::mem::take(&mut builder.spare_terms);
     let has_many_terms = spare_terms.as_ref().is_some_and(|terms| terms.len() > MAX_SPARE_TERMS);
     let save = || {
-        // Nobody else needs the terms, which are a third of the index.
+        // A map without terms does not use them, and they are a third of the index.
         let store = start.store.filter(|_| unsaved && !start.with_terms)?;
         Some(store.save(&builder.segments, spare_terms, list.clone()))
     };

@@ -98,7 +98,7 @@ const MAX_UNUSED_RECORDS: usize = 512;
 const MIN_SAVED_CHANGES: usize = 16;
 
 /// A larger file is most likely data, of which little is indexed.
-const MAX_ROOM_BYTES: u64 = 256 << 10;
+const MAX_RESERVED_BYTES: u64 = 256 << 10;
 
 /// Joins known and new records into an index.
 #[derive(Debug, Default)]
@@ -119,10 +119,10 @@ impl IndexBuilder {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
-    /// Begins a segment for the records of files, with room for those that are not known.
+    /// Begins a segment for the records of files. If no file is known, it reserves the memory for all.
     pub(super) fn begin_segment(&self, files: &[FileEntry], known: &KnownFiles) -> NewSegment {
         let bytes: u64 =
-            if known.is_empty() { files.iter().map(|file| file.bytes.min(MAX_ROOM_BYTES)).sum() } else { 0 };
+            if known.is_empty() { files.iter().map(|file| file.bytes.min(MAX_RESERVED_BYTES)).sum() } else { 0 };
         let builder = SegmentBuilder::for_bytes(usize::try_from(bytes).unwrap_or(0));
         NewSegment { at: self.segments.len() as u32, builder, keys: Vec::new() }
     }
