@@ -11,6 +11,10 @@ fn main() -> std::process::ExitCode {
     if let Some(code) = rhumb_trial::child() {
         return code;
     }
+    // Not earlier: only a process with a single thread can enter a user namespace, as a trial does. Without the thread, memory is returned
+    // later.
+    #[cfg(all(unix, feature = "jemalloc"))]
+    let _ = tikv_jemalloc_ctl::background_thread::write(true);
     survive_file_size_limits();
     rhumb::cli::main()
 }

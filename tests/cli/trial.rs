@@ -25,6 +25,19 @@ fn is_isolated() -> bool {
     json(&out)["isolation"]["files"] == "overlay"
 }
 
+/// A thread that is started too early would make it impossible.
+#[test]
+fn the_repository_is_mounted_where_the_kernel_allows_it() {
+    let mut unshare = std::process::Command::new("unshare");
+    let allowed = unshare.args(["--user", "--map-root-user", "--mount", "--pid", "--fork", "true"]).status();
+    if !allowed.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: this kernel does not allow the namespaces");
+        return;
+    }
+    let (_, out, _) = try_reply(&harbour_repo(), None, &["--json", "--", "true"]);
+    assert_eq!(json(&out)["isolation"]["files"], "overlay", "{out}");
+}
+
 fn is_running(mark: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes

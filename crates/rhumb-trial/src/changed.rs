@@ -113,10 +113,10 @@ impl Collector<'_> {
     fn deleted(&mut self, path: &str) {
         self.entries += 1;
         let at = self.root.path().join(path);
-        let Ok(meta) = fs::symlink_metadata(&at) else { return self.compare(path, None) };
+        let Ok(meta) = fs::symlink_metadata(&at) else { return self.compare(path, Ok(None)) };
         self.is_restorable &= meta.is_file() && is_plain(&meta);
         if !meta.is_dir() {
-            return self.compare(path, None);
+            return self.compare(path, Ok(None));
         }
         for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
@@ -139,13 +139,17 @@ impl Collector<'_> {
         }
     }
 
-    fn compare(&mut self, path: &str, after: Content) {
+    fn compare(&mut self, path: &str, after: Result<Content, TooLarge>) {
         let before = match self.expected.get(path) {
-            Some(content) => (*content).clone(),
+            Some(content) => Ok((*content).clone()),
             None => read(&self.root.path().join(path)),
         };
-        if before != after {
-            self.files.insert(path.to_owned(), (before, after));
+        match (before, after) {
+            (Ok(before), Ok(after)) if before == after => {}
+            (Ok(before), Ok(after)) => {
+                self.files.insert(path.to_owned(), (before, after));
+            }
+            _ => self.is_restorable = false,
         }
     }
 }
@@ -161,10 +165,16 @@ fn is_alike(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     has_same_form && is_plain(one) && is_plain(other)
 }
 
-fn read(path: &Path) -> Content {
-    let meta = fs::symlink_metadata(path).ok()?;
-    let is_read = meta.is_file() && meta.len() <= MAX_FILE_BYTES;
-    is_read.then(|| fs::read(path).ok()).flatten().map(Into::into)
+/// A file has more than [`MAX_FILE_BYTES`].
+struct TooLarge;
+
+/// The content of a file; `None` if there is none.
+fn read(path: &Path) -> Result<Content, TooLarge> {
+    let Some(meta) = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file) else { return Ok(None) };
+    if meta.len() > MAX_FILE_BYTES {
+        return Err(TooLarge);
+    }
+    Ok(fs::read(path).ok().map(Into::into))
 }
 
 /// Whether an entry of an upper layer marks a deleted file: a character device with the number 0.

@@ -16,10 +16,10 @@ use std::process::{Command, ExitCode, Stdio};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
-use crate::Status;
 use crate::isolation::Isolation;
 use crate::scratch::STATUS;
-use crate::spec::{CHILD, INIT, Limits, Spec};
+use crate::spec::{CHILD, INIT, Spec};
+use crate::{Limits, Status};
 
 /// Exit codes of a shell for a program that is not found, and for one that cannot be executed.
 const NOT_FOUND: u8 = 127;
@@ -106,13 +106,13 @@ fn enter(spec: &Spec, report: &mut fs::File) -> Result<u8, Failed> {
         crate::sandbox::start_loopback()?;
     }
     let listeners = relay.as_ref().map_or_else(Vec::new, |(ports, _)| crate::relay::listen(ports));
-    crate::mounts::mount_all(spec)?;
+    let writable = crate::mounts::mount_all(spec)?;
     std::env::set_current_dir(&spec.root).map_err(failed("the checkout cannot be entered"))?;
     let checkout = open_folder(&spec.root)?;
     apply(spec, &contents, &checkout, Some(&lower))?;
     // The second process cannot read the scratch folder. It gets the specification by its standard input, and reports there.
-    let input = serde_json::to_vec(&Spec { changes: Vec::new(), touched: Vec::new(), ..spec.clone() })
-        .map_err(failed("the specification"))?;
+    let spec = Spec { changes: Vec::new(), touched: Vec::new(), caches: writable, git: None, ..spec.clone() };
+    let input = serde_json::to_vec(&spec).map_err(failed("the specification"))?;
     let (mut ours, theirs) = UnixStream::pair().map_err(failed("a socket"))?;
     let mut command = Command::new("/proc/self/exe");
     command.args([INIT, "-"]).stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -141,7 +141,7 @@ fn init(spec: &Spec) -> Result<u8, Failed> {
         crate::mounts::mount_proc()?;
         crate::sandbox::limit_processes(spec.limits.processes);
         crate::sandbox::drop_rights()?;
-        limit(&spec.limits);
+        limit_each(&spec.limits);
         let mut isolation = Isolation::mounted(spec.network);
         crate::sandbox::confine(spec, &mut isolation)?;
         die_with_parent();
@@ -153,7 +153,7 @@ fn init(spec: &Spec) -> Result<u8, Failed> {
     if let Status::NotSetUp(_) = status {
         return Ok(NOT_SET_UP);
     }
-    Ok(run_command(&spec.line, Some(Path::new("/tmp"))))
+    Ok(run_command(&spec.line, Some(Path::new("/tmp")), spec))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -170,7 +170,7 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(failed("the command cannot be supervised"))?;
-    limit(&spec.limits);
+    limit_each(&spec.limits);
     let mut isolation = Isolation::copied(spec.network);
     #[cfg(target_os = "linux")]
     crate::sandbox::confine(spec, &mut isolation)?;
@@ -189,7 +189,7 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
     #[cfg(target_os = "linux")]
     end_descendants_on_request().map_err(failed("signals cannot be handled"))?;
     write_report(status, &Status::Ran(isolation));
-    let code = run_command(&line, temporary.as_deref());
+    let code = run_command(&line, temporary.as_deref(), spec);
     #[cfg(target_os = "linux")]
     end_descendants();
     Ok(code)
@@ -197,7 +197,7 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
 
 /// Runs the command until it has ended, and collects other processes that end meanwhile. Returns its exit code, as a shell would.
 /// Temporary files go to `temporary`.
-fn run_command(line: &[String], temporary: Option<&Path>) -> u8 {
+fn run_command(line: &[String], temporary: Option<&Path>, spec: &Spec) -> u8 {
     let Some((program, arguments)) = line.split_first() else { return NOT_FOUND };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null());
@@ -210,10 +210,19 @@ fn run_command(line: &[String], temporary: Option<&Path>) -> u8 {
             return if exists(program) { NOT_EXECUTABLE } else { NOT_FOUND };
         }
     };
+    // Where the use cannot be measured, it is not limited.
+    #[cfg(target_os = "linux")]
+    let exceeded = crate::usage::watch(&child, spec.limits, spec.is_mounted()).unwrap_or_default();
+    #[cfg(not(target_os = "linux"))]
+    let _ = spec;
     let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == leader => {
+                #[cfg(target_os = "linux")]
+                if let Some(reason) = exceeded.get() {
+                    let _ = writeln!(io::stderr(), "rhumb: the command was stopped: {reason}");
+                }
                 let signal = status.terminating_signal().map(|signal| SIGNALLED + signal);
                 let code = status.exit_status().or(signal).unwrap_or(i32::from(NOT_SET_UP));
                 return u8::try_from(code).unwrap_or(u8::MAX);
@@ -277,8 +286,8 @@ fn die_with_parent() {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
 }
 
-/// Sets the limits of the command. A limit that cannot be set is not changed.
-fn limit(limits: &Limits) {
+/// Sets the limits of each process of the command. A limit that cannot be set is not changed.
+fn limit_each(limits: &Limits) {
     let set = |resource: Resource, most: u64| {
         let known = rustix::process::getrlimit(resource);
         let most = known.maximum.map_or(most, |maximum| maximum.min(most));
@@ -287,9 +296,6 @@ fn limit(limits: &Limits) {
     set(Resource::Nproc, limits.processes);
     set(Resource::Fsize, limits.file_bytes);
     set(Resource::Core, 0);
-    if limits.memory_bytes > 0 {
-        set(Resource::Data, limits.memory_bytes);
-    }
 }
 
 /// A change with its content, in memory: after the mounts, the files of the scratch folder may be hidden.

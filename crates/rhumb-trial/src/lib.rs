@@ -25,7 +25,9 @@
 //! # Limits
 //!
 //! A trial protects against mistakes and against code that was not read yet, not against an attack on the kernel. A command can read
-//! everything that the user can read, except for the hidden files. File systems that are mounted below the root are empty in the trial.
+//! everything that the user can read, except for the hidden files. Where a file system is mounted below the root, the repository is copied:
+//! the kernel allows no overlay above it. The memory of all processes and the free space on the disk are measured, usually every tenth of a
+//! second, so that a command can exceed its limits for that long.
 
 mod changed;
 #[cfg(unix)]
@@ -43,6 +45,8 @@ mod scratch;
 #[cfg(unix)]
 mod seatbelt;
 mod spec;
+#[cfg(target_os = "linux")]
+mod usage;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,6 +62,7 @@ use rhumb_workspace::process::{
 
 pub use changed::{ChangedFile, MAX_CHANGED_FILES};
 pub use isolation::{FileIsolation, Isolation, NetworkIsolation, WriteIsolation};
+pub use spec::Limits;
 
 use scratch::{Scratch, private_folder};
 use spec::Spec;
@@ -126,6 +131,8 @@ pub struct RunOptions {
     pub watch: Watch,
     /// Whether the command is not run if the repository cannot be mounted, instead of running in a copy.
     pub must_mount: bool,
+    /// What the command may use.
+    pub limits: Limits,
 }
 
 impl RunOptions {
@@ -139,6 +146,7 @@ impl RunOptions {
             masks: SecretMask::default(),
             watch: Watch::default(),
             must_mount: false,
+            limits: Limits::default(),
         }
     }
 }
@@ -331,7 +339,7 @@ impl Trial {
             CommandLine::Program(words) if !words.is_empty() => words.clone(),
             _ => return Err(ProcessError::Empty.into()),
         };
-        let spec = Spec::new(self, checkout, line, options.network);
+        let spec = Spec::new(self, checkout, line, options);
         let file = self.scratch.write_spec(&spec, changes)?;
         let line =
             CommandLine::Program(vec![program(), child_argument().to_owned(), file.to_string_lossy().into_owned()]);

@@ -17,8 +17,9 @@ use crate::child::{Failed, existing, failed};
 use crate::scratch::private_folder;
 use crate::spec::Spec;
 
-/// Folders that the trial replaces by empty ones: files of other programs, and sockets by which a command could leave the trial.
-const PRIVATE: [(&str, &CStrMode); 4] = [("/tmp", STICKY), ("/var/tmp", STICKY), ("/dev/shm", STICKY), ("/run", PLAIN)];
+/// Folders that the trial replaces by empty ones, in memory: files of other programs, and sockets by which a command could leave the trial.
+pub(crate) const PRIVATE: [(&str, &CStrMode); 4] =
+    [("/tmp", STICKY), ("/var/tmp", STICKY), ("/dev/shm", STICKY), ("/run", PLAIN)];
 type CStrMode = std::ffi::CStr;
 const STICKY: &CStrMode = c"mode=1777";
 const PLAIN: &CStrMode = c"mode=755";
@@ -27,25 +28,38 @@ const PLAIN: &CStrMode = c"mode=755";
 const KEPT_OF_RUN: [&str; 4] = ["/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system"];
 const NAME_SERVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 
-/// Mounts the checkout over the root, and hides what a command must not see or reach.
-pub(crate) fn mount_all(spec: &Spec) -> Result<(), Failed> {
+/// Mounts the checkout over the root, and hides what a command must not see or reach. Returns the folders outside of the root in which a
+/// command may write, since what it writes there stays in the trial.
+pub(crate) fn mount_all(spec: &Spec) -> Result<Vec<PathBuf>, Failed> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(failed("the mounts cannot be made private"))?;
     // All sources are opened before the first mount hides any of them.
     let checkout = overlay(&spec.root, &spec.scratch.join("upper"), &spec.scratch.join("work"))
-        .map_err(failed("the overlay cannot be mounted"))?;
+        .map_err(|error| overlay_refused(&spec.root, &error))?;
     let mut attached = vec![(checkout, spec.root.clone())];
     for (number, folder) in spec.git.iter().chain(&spec.caches).enumerate() {
-        if let Some((real, true)) = existing(folder).filter(|(real, _)| is_apart(real, &attached)) {
-            let layer = |name: &str| spec.scratch.join(format!("{name}-{number}"));
-            let (upper, work) = (layer("upper"), layer("work"));
-            for made in [&upper, &work] {
-                private_folder(made).map_err(failed(made.display()))?;
+        let Some((real, true)) = existing(folder) else { continue };
+        if attached.iter().any(|(_, at)| real.starts_with(at)) {
+            continue;
+        }
+        let layer = |name: &str| spec.scratch.join(format!("{name}-{number}"));
+        let (upper, work) = (layer("upper"), layer("work"));
+        for made in [&upper, &work] {
+            private_folder(made).map_err(failed(made.display()))?;
+        }
+        match overlay(&real, &upper, &work) {
+            // It must not contain its own layers.
+            Ok(mounted) if !spec.scratch.starts_with(&real) => attached.push((mounted, real)),
+            // A cache that cannot be mounted is read-only. Without git's data, git would fail.
+            _ if spec.git.as_ref() == Some(folder) => {
+                return Err(format!("git's data in {} cannot be mounted", real.display()));
             }
-            // A cache that cannot be mounted is read-only.
-            attached.extend(overlay(&real, &upper, &work).ok().map(|mount| (mount, real)));
+            _ => {}
         }
     }
+    // A folder that contains another one is mounted first, so that it does not hide the other one.
+    attached.sort_by_key(|(_, at)| at.components().count());
+    let writable = attached.iter().map(|(_, at)| at.clone()).filter(|at| *at != spec.root).collect();
     let kept = KEPT_OF_RUN.iter().chain(NAME_SERVERS.iter().filter(|_| spec.network == Network::Full));
     for folder in kept.map(Path::new).filter(|folder| folder.exists()) {
         let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
@@ -86,7 +100,29 @@ pub(crate) fn mount_all(spec: &Spec) -> Result<(), Failed> {
         };
         hide().map_err(failed(format!("{} cannot be hidden", path.display())))?;
     }
-    Ok(())
+    Ok(writable)
+}
+
+/// Why the root cannot be mounted.
+fn overlay_refused(root: &Path, error: &io::Error) -> Failed {
+    // The kernel allows no overlay above a mount that the user namespace has inherited: it could uncover what the mount hides.
+    match mount_below(root) {
+        Some(mount) => format!("a file system is mounted below the repository, at {}", mount.display()),
+        None => failed("the overlay cannot be mounted")(error),
+    }
+}
+
+/// The first mount below a folder.
+fn mount_below(folder: &Path) -> Option<PathBuf> {
+    // Each line: id, parent, device, root, and the place, in which some characters are octal numbers (proc_pid_mountinfo(5)).
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let unescape = |text: &str| {
+        [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+            .iter()
+            .fold(text.to_owned(), |text, (code, character)| text.replace(code, character))
+    };
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(|place| PathBuf::from(unescape(place)));
+    places.into_iter().find(|place| place != folder && place.starts_with(folder))
 }
 
 /// Replaces the terminals. Through those of the user a command could print control sequences, and read what is typed.
@@ -102,11 +138,6 @@ fn private_terminals() -> io::Result<()> {
     }
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     attach(&open_tree(CWD, folder.join("ptmx"), flags)?, multiplexer)
-}
-
-/// Whether a folder neither contains one of the mounts nor is inside of one.
-fn is_apart(folder: &Path, attached: &[(OwnedFd, PathBuf)]) -> bool {
-    attached.iter().all(|(_, at)| !folder.starts_with(at) && !at.starts_with(folder)) && folder != Path::new("/")
 }
 
 fn is_in_private(path: &Path) -> bool {

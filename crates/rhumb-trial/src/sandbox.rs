@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus, PathBeneath, PathFd,
@@ -51,8 +51,14 @@ fn map_ids(uids: &str, gids: &str) -> Result<(), Failed> {
     fs::write("/proc/self/gid_map", gids).map_err(failed("the group cannot be mapped"))
 }
 
-/// Limits the number of processes of this PID namespace, as far as the kernel can.
+/// Limits the number of processes of this PID namespace, if the kernel can. Before Linux 6.14 the limit is that of the machine, and root
+/// would change it.
 pub(crate) fn limit_processes(most: u64) {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.trim().parse::<u32>().ok());
+    if (numbers.next(), numbers.next()) < (Some(6), Some(14)) {
+        return;
+    }
     fs::write("/proc/sys/kernel/pid_max", most.max(MIN_PID_MAX).to_string()).ok();
 }
 
@@ -97,8 +103,7 @@ pub(crate) fn confine(spec: &Spec, isolation: &mut Isolation) -> Result<(), Fail
     let mut writable: Vec<&Path> = vec![&spec.checkout];
     if mounted {
         writable.extend(PRIVATE.map(Path::new));
-        writable.extend(spec.caches.iter().map(|cache| cache.as_path()));
-        writable.extend(spec.git.as_deref());
+        writable.extend(spec.caches.iter().map(PathBuf::as_path));
     }
     for folder in writable {
         rules = allow(rules, folder, all)?;

@@ -84,7 +84,9 @@ mod tests {
         let (copy, temporary, keys) = (path("a copy"), path("tmp"), path("keys"));
         let root = rhumb_workspace::Root::at(&path("root")).expect("a root");
         let trial = crate::Trial::new(&root, &path("trials")).expect("a trial");
-        let mut spec = Spec::new(&trial, &copy, vec!["make".into(), "test".into()], Network::None);
+        let line = vec!["make".to_owned(), "test".to_owned()];
+        let options = crate::RunOptions::new(crate::CommandLine::Program(line.clone()));
+        let mut spec = Spec::new(&trial, &copy, line, &options);
         spec.hidden = vec![keys.clone(), folder.path().join("missing")];
         let line = wrapped(&spec, &temporary);
         let parameter = |name: &str, path: &Path| ["-D".to_owned(), format!("{name}={}", path.display())];

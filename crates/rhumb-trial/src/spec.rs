@@ -6,26 +6,36 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::CREDENTIALS;
-use crate::{Network, Trial};
+use crate::{Network, RunOptions, Trial};
 
 /// First argument of the child that enters the namespaces, and of the one that becomes their first process.
 pub(crate) const CHILD: &str = "__trial";
 pub(crate) const INIT: &str = "__trial-init";
 
-/// The largest amount of private memory of a process, as a share of the machine's memory.
-const MEMORY_SHARE: u64 = 1;
-/// Maximum number of processes.
-const MAX_PROCESSES: u64 = 4_096;
-/// Maximum size of a file, in bytes.
-const MAX_FILE_BYTES: u64 = 16 << 30;
-
 /// Limits of a command.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Limits {
-    pub(crate) processes: u64,
-    pub(crate) file_bytes: u64,
-    /// Private memory of one process, in bytes; 0 for no limit.
-    pub(crate) memory_bytes: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Maximum number of processes.
+    pub processes: u64,
+    /// Maximum size of a file, in bytes.
+    pub file_bytes: u64,
+    /// Maximum memory of all processes in bytes, files in `/tmp` included where they are in memory; 0 for no limit.
+    pub memory_bytes: u64,
+    /// Free space on the disk below which the command is stopped, in bytes. If there is less than twice as much at the start, the limit
+    /// is half of that.
+    pub min_free_bytes: u64,
+}
+
+impl Default for Limits {
+    /// Three quarters of the memory of the machine or of its control group; 1 GiB of the disk stay free.
+    fn default() -> Self {
+        Self {
+            processes: 4_096,
+            file_bytes: 16 << 30,
+            memory_bytes: machine_memory().map_or(0, |bytes| bytes / 4 * 3),
+            min_free_bytes: 1 << 30,
+        }
+    }
 }
 
 /// The work of the child.
@@ -40,7 +50,8 @@ pub(crate) struct Spec {
     pub(crate) home: Option<PathBuf>,
     /// Folders and files to hide.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Folders outside of the root in which build tools write: each gets a private view.
+    /// Folders outside of the root in which build tools write: each gets a private view. For the process that runs the command: those that
+    /// have one.
     pub(crate) caches: Vec<PathBuf>,
     /// Git's data, if it is outside of the root.
     pub(crate) git: Option<PathBuf>,
@@ -52,7 +63,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    pub(crate) fn new(trial: &Trial, checkout: &Path, line: Vec<String>, network: Network) -> Self {
+    pub(crate) fn new(trial: &Trial, checkout: &Path, line: Vec<String>, options: &RunOptions) -> Self {
         let root = trial.root.path().to_owned();
         let homes = homes();
         let mut hidden: Vec<PathBuf> =
@@ -67,18 +78,14 @@ impl Spec {
             checkout: checkout.to_owned(),
             scratch: trial.scratch.folder().to_owned(),
             line,
-            network,
+            network: options.network,
             home: homes.into_iter().next(),
             hidden,
             caches,
             git,
             changes: Vec::new(),
             touched: trial.scratch.touched().to_vec(),
-            limits: Limits {
-                processes: MAX_PROCESSES,
-                file_bytes: MAX_FILE_BYTES,
-                memory_bytes: machine_memory().map_or(0, |bytes| bytes * MEMORY_SHARE),
-            },
+            limits: options.limits,
             root,
         }
     }
@@ -112,11 +119,15 @@ fn account_home() -> Option<PathBuf> {
     None
 }
 
-/// The memory of the machine, in bytes.
+/// The memory of the machine, or that of the container, in bytes.
 fn machine_memory() -> Option<u64> {
     let info = std::fs::read_to_string("/proc/meminfo").ok()?;
     let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+    let total = total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)?;
+    // Only the group of a container has this file here. Without a limit its text is `max`.
+    let of_container =
+        std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    Some(of_container.map_or(total, |limit| total.min(limit)))
 }
 
 /// Folders of the home folder in which build tools keep what they have downloaded or built.
