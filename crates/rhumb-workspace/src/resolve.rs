@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct ResolvedPath {
     /// Absolute path, without symbolic links as far as it exists.
     pub(crate) target: PathBuf,
-    /// The deepest existing folder on the way.
+    /// The deepest existing folder above the target.
     pub(crate) existing_ancestor: PathBuf,
     /// Metadata of the target, or `None` if it does not exist.
     pub(crate) found: Option<fs::Metadata>,
@@ -61,7 +61,8 @@ fn follow(root: &Root, path: &str) -> Result<ResolvedPath, ResolveError> {
             Ok(meta) if meta.is_symlink() => {
                 let target = followed(root, &next)?;
                 let found = fs::symlink_metadata(&target).map_err(refused)?;
-                resolved = ResolvedPath { target, found: Some(found), is_link: true, ..resolved };
+                let existing_ancestor = target.parent().unwrap_or(&target).to_owned();
+                resolved = ResolvedPath { target, existing_ancestor, found: Some(found), is_link: true };
             }
             Ok(meta) => resolved = ResolvedPath { target: next, found: Some(meta), is_link: false, ..resolved },
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

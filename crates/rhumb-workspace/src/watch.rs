@@ -10,6 +10,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _, recommended_watche
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,7 +51,8 @@ pub struct WatchError(#[from] notify::Error);
 #[derive(Debug)]
 pub struct Watch {
     watcher: RecommendedWatcher,
-    folders: BTreeSet<PathBuf>,
+    /// The watched folders. The thread of the watch drops those that were removed or renamed.
+    folders: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl Watch {
@@ -60,14 +62,21 @@ impl Watch {
     /// The system provides no file watches, or no more of them.
     pub fn start(root: &Root, on_change: impl Fn(DiskChanges) + Send + 'static) -> Result<Self, WatchError> {
         let root = root.clone();
+        let folders = Arc::new(Mutex::new(BTreeSet::<PathBuf>::new()));
+        let watched = Arc::clone(&folders);
         let on_events = move |events: Vec<EventResult>| {
+            // The removal of a folder ends its watch and those of the folders in it, even if a new folder has its
+            // name.
+            let gone = removed_paths(&events);
+            let remains = |folder: &PathBuf| !folder.ancestors().any(|path| gone.contains(path));
+            watched.lock().unwrap_or_else(PoisonError::into_inner).retain(remains);
             let changed = changes_of_events(&root, &events);
             if !changed.is_empty() {
                 on_change(changed);
             }
         };
         let watcher = debounced_watcher(DEBOUNCE, on_events)?;
-        Ok(Self { watcher, folders: BTreeSet::new() })
+        Ok(Self { watcher, folders })
     }
 
     /// Watches the root and the folders of these files (relative to the root), and no other folders.
@@ -83,14 +92,15 @@ impl Watch {
                 folder = path.parent();
             }
         }
-        for gone in self.folders.difference(&wanted) {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in folders.difference(&wanted) {
             // Fails if the folder no longer exists, which ends the watch as well.
             let _ = self.watcher.unwatch(gone);
         }
         let mut failure = None;
         let mut watched = BTreeSet::new();
         for folder in wanted {
-            let result = match self.folders.contains(&folder) {
+            let result = match folders.contains(&folder) {
                 true => Ok(()),
                 false => self.watcher.watch(&folder, RecursiveMode::NonRecursive),
             };
@@ -99,7 +109,7 @@ impl Watch {
                 Err(error) => failure = Some(error),
             }
         }
-        self.folders = watched;
+        *folders = watched;
         failure.map_or(Ok(()), |error| Err(WatchError(error)))
     }
 }
@@ -136,15 +146,23 @@ fn transient_files(events: &[EventResult]) -> BTreeSet<&Path> {
                     }
                     went.remove(path);
                 }
-                EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From)) => {
-                    went.insert(path);
-                }
+                kind if is_removal(kind) => drop(went.insert(path)),
                 _ => {}
             }
             known.insert(path);
         }
     }
     came.intersection(&went).copied().collect()
+}
+
+/// Paths that no longer name the file or folder that they named before.
+fn removed_paths(events: &[EventResult]) -> BTreeSet<&Path> {
+    let removals = events.iter().flatten().filter(|event| is_removal(event.kind));
+    removals.flat_map(|event| event.paths.iter().map(PathBuf::as_path)).collect()
+}
+
+fn is_removal(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From)))
 }
 
 fn changes_of_event(root: &Root, kind: EventKind, paths: &[PathBuf]) -> DiskChanges {
@@ -263,6 +281,32 @@ mod tests {
         assert_eq!(changed, DiskChanges { files: saved.clone(), listing: false, saved });
         fs::write(folder.path().join("src/new.rs"), "").unwrap();
         assert!(receiver.recv_timeout(patience).unwrap().listing);
+    }
+
+    #[test]
+    fn a_folder_that_replaces_another_is_watched_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::at(folder.path()).unwrap();
+        let (src, file) = (root.path().join("src"), "src/deep/a.rs");
+        let put = |text: &str| {
+            fs::create_dir_all(src.join("deep")).unwrap();
+            fs::write(root.path().join(file), text).unwrap();
+        };
+        put("1");
+        let (tell, receiver) = mpsc::channel();
+        let mut watch = Watch::start(&root, move |changed| drop(tell.send(changed))).unwrap();
+        watch.follow(&root, [file].into_iter()).unwrap();
+        let next = || receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        let removals: [&dyn Fn(); 2] =
+            [&|| fs::remove_dir_all(&src).unwrap(), &|| fs::rename(&src, root.path().join("old")).unwrap()];
+        for remove in removals {
+            remove();
+            put("2");
+            assert!(next().listing);
+            watch.follow(&root, [file].into_iter()).unwrap();
+            put("3");
+            while !next().files.contains(file) {}
+        }
     }
 
     #[test]

@@ -34,16 +34,38 @@ pub(crate) struct Document {
 pub(crate) enum Item {
     /// A line of the base, 0-based.
     Old(usize),
-    /// An added line, without terminator.
-    New(String),
+    /// An added line.
+    New {
+        body: String,
+        /// Its terminator; empty if it depends on the lines around it.
+        terminator: String,
+    },
 }
 
 impl Item {
+    /// An added line whose terminator depends on the lines around it.
+    pub(crate) fn new(body: String) -> Self {
+        Self::New { body, terminator: String::new() }
+    }
+
+    /// An added line with this terminator. If it is empty, it depends on the lines around the line.
+    pub(crate) fn with_terminator(body: &str, terminator: &str) -> Self {
+        Self::New { body: body.to_owned(), terminator: terminator.to_owned() }
+    }
+
     /// The line of the base, if it is one.
     pub(crate) fn old(&self) -> Option<usize> {
         match self {
             Self::Old(line) => Some(*line),
-            Self::New(_) => None,
+            Self::New { .. } => None,
+        }
+    }
+
+    /// The terminator of an added line, if it is known.
+    pub(crate) fn terminator(&self) -> Option<&str> {
+        match self {
+            Self::New { terminator, .. } if !terminator.is_empty() => Some(terminator),
+            _ => None,
         }
     }
 }
@@ -101,12 +123,13 @@ impl Document {
         (0..self.spans.len()).map(|line| self.body(line)).collect()
     }
 
-    fn terminator(&self, line: usize) -> &str {
+    /// The terminator of a line of the base; empty if it has none.
+    pub(crate) fn terminator(&self, line: usize) -> &str {
         self.spans.get(line).and_then(|(_, end, full)| self.base.get(*end..*full)).unwrap_or_default()
     }
 
-    /// The text of the items. Lines of the base keep their terminators. An added line gets the terminator of the
-    /// line that it replaces, or else of a neighbour. The text ends with a newline if the base did.
+    /// The text of the items. Lines of the base keep their terminators. An added line has its own terminator, or gets
+    /// that of the line that it replaces, or else of a neighbour. The text ends with a newline if the base did.
     pub(crate) fn compose(&self, items: &[Item]) -> String {
         let closed = self.base.ends_with('\n') || self.spans.is_empty();
         let kept: BTreeSet<usize> = items.iter().filter_map(Item::old).collect();
@@ -122,12 +145,13 @@ impl Document {
                     (self.body(*line), self.terminator(*line))
                 }
                 // It replaces the next line of the base, unless that line is kept.
-                Item::New(body) if kept.contains(&next) => (body.as_str(), ""),
-                Item::New(body) => {
+                Item::New { body, .. } if kept.contains(&next) => (body.as_str(), ""),
+                Item::New { body, .. } => {
                     next += 1;
                     (body.as_str(), self.terminator(next - 1))
                 }
             };
+            let own = item.terminator().unwrap_or(own);
             text.push_str(body);
             if at + 1 < items.len() || closed {
                 let known = [own, before, self.terminator(next)].into_iter().find(|ending| !ending.is_empty());
@@ -176,7 +200,7 @@ impl<'a> View<'a> {
     pub(crate) fn of(document: &'a Document, items: &'a [Item]) -> Self {
         let line = |item: &'a Item| match item {
             Item::Old(line) => Line { body: document.body(*line), base: u32::try_from(*line).ok() },
-            Item::New(body) => Line { body, base: None },
+            Item::New { body, .. } => Line { body, base: None },
         };
         Self { document, lines: Some(items.iter().map(line).collect()), line_index: OnceCell::new() }
     }
@@ -438,14 +462,14 @@ mod tests {
     #[test]
     fn new_lines_take_the_ending_of_the_file() {
         let document = Document::new("a\r\nb".into());
-        let items = [Item::New("0".into()), Item::Old(0), Item::Old(1), Item::New("c".into())];
+        let items = [Item::new("0".into()), Item::Old(0), Item::Old(1), Item::new("c".into())];
         assert_eq!(document.compose(&items), "0\r\na\r\nb\r\nc");
     }
 
     #[test]
     fn new_lines_end_like_the_line_that_they_replace_or_its_neighbours() {
         let document = Document::new("a\r\nb\r\r\nc\nd\ne\n".into());
-        let new = |body: &str| Item::New(body.into());
+        let new = |body: &str| Item::new(body.into());
         let composed = |items: &[Item]| document.compose(items);
         let replaced = [Item::Old(0), new("B"), new("C"), new("more"), Item::Old(3), Item::Old(4)];
         assert_eq!(composed(&replaced), "a\r\nB\r\r\nC\nmore\nd\ne\n");
@@ -459,7 +483,7 @@ mod tests {
     #[test]
     fn added_lines_are_found_where_they_stand() {
         let document = Document::new("a\n# b\na\n".into());
-        let items = [Item::Old(0), Item::New("  b".into()), Item::New("a ".into()), Item::Old(1)];
+        let items = [Item::Old(0), Item::new("  b".into()), Item::new("a ".into()), Item::Old(1)];
         let view = View::of(&document, &items);
         assert_eq!(
             (view.occurrences("a"), view.occurrences("b"), view.occurrences("c")),

@@ -3,7 +3,7 @@
 //! [`OpenFile`] handles the file as a whole (created, rewritten, deleted, renamed), [`FileEdits`] its hunks. A hunk
 //! is located in the file as the earlier edits left it, or in the original file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ impl OpenFile {
 
     fn create(&mut self, hunk: &Hunk) -> AppliedEdit {
         let text = hunk.replacement();
-        self.edits.set_items(text.lines().map(|line| Item::New(line.to_owned())).collect());
+        self.edits.set_items(text.lines().map(|line| Item::new(line.to_owned())).collect());
         self.exists = false;
         AppliedEdit::new(Strategy::Created, "")
     }
@@ -178,7 +178,7 @@ impl OpenFile {
     fn fill(&mut self, path: &str, hunk: Option<&Hunk>) -> Result<AppliedEdit, Refusal> {
         let wanted = hunk.map(Hunk::replacement).unwrap_or_default();
         if self.edits.is_blank() {
-            self.edits.set_items(wanted.lines().map(|line| Item::New(line.to_owned())).collect());
+            self.edits.set_items(wanted.lines().map(|line| Item::new(line.to_owned())).collect());
             return Ok(AppliedEdit::new(Strategy::Whole, ""));
         }
         if self.edits.compose().trim_end().lines().eq(wanted.trim_end().lines()) {
@@ -197,7 +197,7 @@ impl OpenFile {
         if !self.exists && (self.only_pending || self.edits.items().is_empty()) {
             let text: Vec<&str> = lines.iter().map(String::as_str).collect();
             whole_file::complete(&["..."], &text)?;
-            self.edits.set_items(lines.iter().cloned().map(Item::New).collect());
+            self.edits.set_items(lines.iter().cloned().map(Item::new).collect());
             return Ok(AppliedEdit::new(Strategy::Created, ""));
         }
         if new {
@@ -277,7 +277,7 @@ impl OpenFile {
             return Some(Err(refusal));
         }
         let merged = whole_file::merge(self.edits.document(), &lines, true);
-        self.edits.set_items(merged.unwrap_or_else(|_| lines.into_iter().map(Item::New).collect()));
+        self.edits.set_items(merged.unwrap_or_else(|_| lines.into_iter().map(Item::new).collect()));
         self.deleted = false;
         Some(Ok(AppliedEdit::new(Strategy::Whole, "")))
     }
@@ -591,7 +591,10 @@ impl FileEdits {
         let changed: BTreeSet<usize> = located.deletes.iter().chain(located.inserts.keys()).copied().collect();
         for line in changed {
             items.extend_from_slice(self.items.get(next..line).unwrap_or_default());
-            items.extend(new_lines(&located.inserts, line));
+            // A new line ends like a pending line next to it. The pending change may be one of the line endings.
+            let beside = self.items.iter().skip(line.saturating_sub(1)).take(2).find_map(Item::terminator);
+            let new_line = |body: &String| Item::with_terminator(body, beside.unwrap_or_default());
+            items.extend(located.inserts.get(&line).into_iter().flatten().map(new_line));
             next = if located.deletes.contains(&line) { line + 1 } else { line };
         }
         items.extend_from_slice(self.items.get(next..).unwrap_or_default());
@@ -640,7 +643,7 @@ impl FileEdits {
         for item in lines {
             if let Some(line) = item.old() {
                 while let Some((_, lines)) = pending.next_if(|(at, _)| **at <= line) {
-                    items.extend(lines.iter().cloned().map(Item::New));
+                    items.extend(lines.iter().cloned().map(Item::new));
                 }
                 if located.deletes.contains(&line) {
                     continue;
@@ -648,21 +651,12 @@ impl FileEdits {
             }
             items.push(item.clone());
         }
-        items.extend(pending.flat_map(|(_, lines)| lines.iter().cloned().map(Item::New)));
+        items.extend(pending.flat_map(|(_, lines)| lines.iter().cloned().map(Item::new)));
         Ok(items)
     }
 
     fn same_text(&self, items: &[Item]) -> bool {
-        let body = |item: &'_ Item| match item {
-            Item::Old(line) => self.document.body(*line),
-            Item::New(_) => "",
-        };
-        let same = |(one, other): (&Item, &Item)| match (one, other) {
-            (Item::New(one), Item::New(other)) => one == other,
-            (Item::New(new), old) | (old, Item::New(new)) => new == body(old),
-            (one, other) => one == other || body(one) == body(other),
-        };
-        items.len() == self.items.len() && items.iter().zip(&self.items).all(same)
+        View::of(&self.document, items).bodies().eq(View::of(&self.document, &self.items).bodies())
     }
 
     /// First and last line of the base that the quote matched, 1-based.
@@ -676,10 +670,6 @@ impl FileEdits {
     }
 }
 
-fn new_lines(inserts: &BTreeMap<usize, Vec<String>>, line: usize) -> impl Iterator<Item = Item> {
-    inserts.get(&line).into_iter().flatten().cloned().map(Item::New)
-}
-
 /// The lines of a document after its change to `proposed`.
 fn pending_items(document: &Document, proposed: &str) -> Vec<Item> {
     let new = Document::new(proposed.into());
@@ -688,7 +678,7 @@ fn pending_items(document: &Document, proposed: &str) -> Vec<Item> {
     let mut at = 0;
     for hunk in diff::line_hunks(&old_lines, &new_lines) {
         items.extend((at..hunk.base.start).map(Item::Old));
-        items.extend(hunk.proposed.map(|line| Item::New(new.body(line).to_owned())));
+        items.extend(hunk.proposed.map(|line| Item::with_terminator(new.body(line), new.terminator(line))));
         at = hunk.base.end;
     }
     items.extend((at..document.len()).map(Item::Old));
@@ -717,13 +707,14 @@ mod tests {
     use super::*;
 
     fn new(text: &str) -> Item {
-        Item::New(text.to_owned())
+        Item::new(text.to_owned())
     }
 
     #[test]
     fn a_pending_change_is_removed_and_added_lines() {
         let document = Document::new("a\nb\nc\n".into());
-        assert_eq!(pending_items(&document, "a\nB\nB2\nc\n"), [Item::Old(0), new("B"), new("B2"), Item::Old(2)]);
+        let ended = |text: &str| Item::with_terminator(text, "\n");
+        assert_eq!(pending_items(&document, "a\nB\nB2\nc\n"), [Item::Old(0), ended("B"), ended("B2"), Item::Old(2)]);
         assert_eq!(pending_items(&document, "a\nb\nc"), [Item::Old(0), Item::Old(1), new("c")]);
     }
 

@@ -201,7 +201,7 @@ fn diffed(old: &[&str], new: &[&str], key: fn(&str) -> &str) -> Vec<Item> {
             DiffStep::Same(old) => items.extend(old.map(Item::Old)),
             DiffStep::Replace(_, range) => {
                 let added = new.get(range).unwrap_or_default();
-                items.extend(added.iter().map(|line| Item::New((*line).to_owned())));
+                items.extend(added.iter().map(|line| Item::new((*line).to_owned())));
             }
         }
     }

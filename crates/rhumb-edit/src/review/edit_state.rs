@@ -206,7 +206,7 @@ impl EditState {
             Self::Mixed(_) => "partly decided",
             Self::AlreadyApplied => "already applied",
             Self::Repeated => "repeated",
-            Self::Unplaced => "no place",
+            Self::Unplaced => "no location",
             Self::Incomplete => "incomplete",
             Self::Conflict => "conflict",
             Self::Undone => "undone",

@@ -9,12 +9,19 @@ const MIN_VERSION_SIMILARITY: f64 = 0.5;
 /// Maximum number of pairs of lines that are compared. In a larger hunk no lines are paired.
 const MAX_PAIRS: usize = 10_000;
 
+/// Maximum product of the lengths of the removed and of the added lines, in bytes: the number of steps of the
+/// comparison. In a larger hunk no lines are paired.
+const MAX_STEPS: usize = 10_000_000;
+
 /// A part of a hunk: these removed lines become these added lines (0-based on each side).
 pub(crate) type Part = (Range<usize>, Range<usize>);
 
 /// The smallest parts of a hunk: a line and its new version, a run of lines without one, a paragraph of lines that
 /// are only added or only removed. If that is only one part, the hunk is split into lines.
 pub(crate) fn parts(removed: &[&str], added: &[&str]) -> Vec<Part> {
+    if removed.len() == 1 && added.len() == 1 {
+        return vec![(0..1, 0..1)];
+    }
     let (mut parts, mut at) = (Vec::new(), (0, 0));
     for (old, new) in matching_lines(removed, added) {
         push_unmatched(&mut parts, (at.0..old, at.1..new), removed, added);
@@ -27,7 +34,7 @@ pub(crate) fn parts(removed: &[&str], added: &[&str]) -> Vec<Part> {
     }
     let gone = (0..removed.len()).map(|line| (line..line + 1, 0..0));
     let come = (0..added.len()).map(|line| (removed.len()..removed.len(), line..line + 1));
-    if removed.len() == 1 && added.len() == 1 { parts } else { gone.chain(come).collect() }
+    gone.chain(come).collect()
 }
 
 /// The number of removed and of added lines in the first part, if the hunk is split before its line `line`
@@ -106,7 +113,9 @@ fn paragraphs(lines: &[&str], range: Range<usize>) -> impl Iterator<Item = Range
 
 /// Pairs of similar removed and added lines, ascending on both sides, with the greatest sum of similarities.
 fn matching_lines(removed: &[&str], added: &[&str]) -> Vec<(usize, usize)> {
-    if removed.len().saturating_mul(added.len()) > MAX_PAIRS {
+    let bytes = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
+    if removed.len().saturating_mul(added.len()) > MAX_PAIRS || bytes(removed).saturating_mul(bytes(added)) > MAX_STEPS
+    {
         return Vec::new();
     }
     let similar = |old: &str, new: &str| {
@@ -171,6 +180,14 @@ mod tests {
         let removed = ["alpha = 1\n", "return 77\n"];
         let added = ["alpha = 2\n", "yield from every_thing\n"];
         assert_eq!(parts(&removed, &added), [(0..1, 0..1), (1..2, 1..2)]);
+    }
+
+    #[test]
+    fn very_long_lines_are_not_compared() {
+        let (one, other) = ("a".repeat(4_000), "a".repeat(4_001));
+        assert_eq!(matching_lines(&[&one], &[&other]), []);
+        assert_eq!(parts(&[&one], &[&other]), [(0..1, 0..1)]);
+        assert_eq!(matching_lines(&[&one[..3_000]], &[&other[..3_000]]), [(0, 0)]);
     }
 
     #[test]

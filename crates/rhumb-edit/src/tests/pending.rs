@@ -37,6 +37,15 @@ fn an_edit_replaces_the_pending_change_at_its_location() {
 }
 
 #[test]
+fn a_pending_change_of_line_endings_is_kept() {
+    let stands = TEXT.replace('\n', "\r\n");
+    for line in ["one", "four", "seven"] {
+        let edited = upon(&stands, None, &block("src/a.x", &format!("{line}\n"), "new\nlines\n"));
+        assert_eq!(text_of(&edited), stands.replace(line, "new\r\nlines"));
+    }
+}
+
+#[test]
 fn a_pending_change_that_is_wider_than_the_edit_is_kept() {
     let stands = TEXT.replace("three\nfour\nfive\n", "3\n4\n5\n");
     let proposal = upon(&stands, None, &block("src/a.x", "four\n", "vier\n"));

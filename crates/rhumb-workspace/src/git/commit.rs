@@ -189,9 +189,7 @@ impl Repo {
         if error.code() != ErrorCode::Locked {
             return GitError::when("commit")(error);
         }
-        let name = self.inner.find_reference("HEAD").ok();
-        let name = name.as_ref().and_then(|head| head.symbolic_target().ok().flatten()).unwrap_or("HEAD");
-        GitError::Locked { lock: self.inner.commondir().join(format!("{name}.lock")), age_seconds: None }
+        GitError::Locked { lock: self.branch_lock(), age_seconds: None }
     }
 
     /// Moves the branch, or a detached HEAD, from the parent to the new commit.

@@ -34,7 +34,7 @@ pub enum GitError {
     /// There is no name or e-mail address for the commit.
     #[error("git does not know who you are")]
     NoIdentity,
-    /// The message contains nothing but comments and whitespace.
+    /// The message contains nothing but whitespace.
     #[error("the commit message is empty")]
     EmptyMessage,
     /// The files are the same in HEAD.

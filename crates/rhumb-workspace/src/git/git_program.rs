@@ -78,11 +78,13 @@ impl Repo {
         command.env("GIT_INDEX_FILE", git.index());
         command.args(["commit", "--quiet", "--cleanup=verbatim", "--no-status", "-F"]).arg(git.message());
         let before = self.parent()?.map(|commit| commit.id());
-        run(command, timeout, GitTask::CommitWithHooks)?;
-        match self.parent()?.map(|commit| commit.id()) {
-            Some(id) if Some(id) != before => Ok(id),
-            _ => Err(GitError::NothingToCommit),
-        }
+        let ended = run(command, timeout, GitTask::CommitWithHooks);
+        let made = self.parent()?.filter(|head| match &ended {
+            Ok(_) => Some(head.id()) != before,
+            // The commit exists even if a later hook failed or was stopped.
+            Err(_) => head.parent_id(0).ok() == before,
+        });
+        made.map_or_else(|| ended.and(Err(GitError::NothingToCommit)), |head| Ok(head.id()))
     }
 
     /// Writes an index to a file. File times are copied from the real index, so that `git diff` in a hook is fast.
@@ -352,6 +354,21 @@ mod tests {
         let options = CommitOptions { hooks: true, timeout: Duration::from_millis(300), ..CommitOptions::new("Wait") };
         let error = repo.commit(repo.prepare(&["a".into()], None).unwrap(), &options).unwrap_err();
         assert!(matches!(error, GitError::Slow { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_commit_whose_program_ends_after_it_was_made_is_completed() {
+        if !has_git() {
+            return;
+        }
+        let fixture = Fixture::with(&[("a", "1")]);
+        script(&fixture.git.path().join("hooks/post-commit"), "kill -KILL $PPID");
+        fixture.put("a", "2");
+        let made = commit(&fixture, &["a"], true).unwrap();
+        assert_eq!((made.id, made.index_error), (fixture.tip().unwrap().to_string(), None));
+        assert_eq!(fixture.committed("a").as_deref(), Some("2"));
+        assert!(!fixture.git.path().join("index.lock").exists());
+        assert_eq!(git_says(fixture.dir.path(), &["status", "--porcelain"]).unwrap(), "");
     }
 
     #[test]

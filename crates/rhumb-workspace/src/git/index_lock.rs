@@ -145,13 +145,18 @@ impl Repo {
         })
     }
 
+    /// Returns the lock file of the branch, or of a detached HEAD, which each work tree has for itself.
+    pub(crate) fn branch_lock(&self) -> PathBuf {
+        match self.head_position().ok().and_then(|head| head.branch) {
+            Some(branch) => self.inner.commondir().join(format!("{branch}.lock")),
+            None => self.index_file("HEAD.lock"),
+        }
+    }
+
     /// Removes the lock file that libgit2 left for the branch. It is empty or contains the id of the recorded commit.
     fn remove_branch_lock(&self, record: &Path, text: &str) {
         let Some(to) = field(text, "to") else { return };
-        let lock = match self.head_position().ok().and_then(|mark| mark.branch) {
-            Some(branch) => self.inner.commondir().join(format!("{branch}.lock")),
-            None => self.index_file("HEAD.lock"),
-        };
+        let lock = self.branch_lock();
         let modified = |path: &Path| fs::symlink_metadata(path).and_then(|meta| meta.modified()).ok();
         let is_of_then = || {
             let after = modified(&lock)?.duration_since(modified(record)?).ok()?;

@@ -18,7 +18,10 @@ const MODE_LINK: u32 = 0o120_000;
 const MODE_SUBMODULE: u32 = 0o160_000;
 
 /// Flag of an index entry that a sparse checkout omits from the work tree.
-pub(crate) const SKIP_WORKTREE: u16 = 1 << 14;
+const SKIP_WORKTREE: u16 = 1 << 14;
+
+/// Flag of an index entry without staged content, as `git add --intent-to-add` creates it.
+const INTENT_TO_ADD: u16 = 1 << 13;
 
 /// Object id and mode of an entry in a tree or in the index.
 pub(crate) type ObjectEntry = (Oid, u32);
@@ -157,6 +160,9 @@ impl Repo {
             let file = if delta.new_file().path().is_some() { delta.new_file() } else { delta.old_file() };
             let Some(path) = file.path().and_then(|path| path.to_str()) else { continue };
             let staged = index.get_path(Path::new(path), 0);
+            if staged.as_ref().is_some_and(is_intent_to_add) {
+                continue;
+            }
             let in_index = staged.as_ref().map(object_entry);
             changes.push(Change { path: path.to_owned(), in_head: entry_at(&head, path), in_index, after: staged });
         }
@@ -222,7 +228,7 @@ impl Repo {
             return Err(GitError::Conflict(path.to_owned()));
         }
         // Its content in HEAD is not what was on disk when it was written.
-        if real.get_path(Path::new(full), 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0) {
+        if is_sparse(real, Path::new(full)) {
             return refused("the sparse checkout leaves it out of the work tree");
         }
         if let Some(filter) = self.attribute(full, "filter") {
@@ -325,6 +331,16 @@ pub(crate) fn entry_at(index: &Index, path: &str) -> Option<ObjectEntry> {
 
 fn object_entry(entry: &IndexEntry) -> ObjectEntry {
     (entry.id, entry.mode)
+}
+
+/// Returns whether a sparse checkout omits the file from the work tree.
+pub(crate) fn is_sparse(index: &Index, path: &Path) -> bool {
+    index.get_path(path, 0).is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0)
+}
+
+/// Returns whether only the name of the file is in the index. Its content is not staged.
+pub(crate) fn is_intent_to_add(entry: &IndexEntry) -> bool {
+    entry.flags_extended & INTENT_TO_ADD != 0
 }
 
 fn is_submodule(index: &Index, folder: &Path) -> bool {

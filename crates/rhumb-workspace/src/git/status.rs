@@ -1,10 +1,10 @@
 //! Uncommitted changes, and the log of a file.
 
 use super::error::GitError;
-use super::prepare::SKIP_WORKTREE;
+use super::prepare::{is_intent_to_add, is_sparse};
 use super::repo::Repo;
 use crate::FileEntry;
-use git2::{DiffFormat, DiffOptions};
+use git2::{Delta, DiffDelta, DiffOptions, Index, Patch};
 use git2::{Sort, Status, StatusOptions, StatusShow};
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -55,9 +55,8 @@ impl Repo {
         let index = self.inner.index().map_err(GitError::when("read the index"))?;
         for entry in statuses.iter() {
             // A file that a sparse checkout omits is not deleted.
-            let in_index = entry.path().ok().and_then(|path| index.get_path(Path::new(path), 0));
-            let is_sparse = in_index.is_some_and(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
-            if is_sparse && entry.status() == Status::WT_DELETED {
+            if entry.status() == Status::WT_DELETED && entry.path().is_ok_and(|path| is_sparse(&index, Path::new(path)))
+            {
                 continue;
             }
             let Some(path) = entry.path().ok().and_then(|path| self.below_folder(path)) else { continue };
@@ -81,7 +80,7 @@ impl Repo {
         Ok(own)
     }
 
-    /// Returns whether anything is staged.
+    /// Returns whether anything is staged. Entries of `git add --intent-to-add` do not count.
     ///
     /// # Errors
     /// HEAD or the index cannot be read.
@@ -89,7 +88,9 @@ impl Repo {
         let failed = GitError::when("read the index");
         let tree = self.parent()?.map(|commit| commit.tree()).transpose().map_err(failed)?;
         let diff = self.inner.diff_tree_to_index(tree.as_ref(), None, None).map_err(failed)?;
-        Ok(diff.deltas().len() > 0)
+        let index = self.inner.index().map_err(failed)?;
+        let entry = |delta: DiffDelta<'_>| index.get_path(delta.new_file().path()?, 0);
+        Ok(diff.deltas().any(|delta| entry(delta).is_none_or(|entry| !is_intent_to_add(&entry))))
     }
 
     /// Returns the tracked files in the opened folder that differ from the index.
@@ -102,11 +103,12 @@ impl Repo {
         options.ignore_submodules(true);
         let diff = self.inner.diff_index_to_workdir(None, Some(&mut options));
         let diff = diff.map_err(GitError::when("read the status"))?;
-        let path = |delta: git2::DiffDelta<'_>| {
+        let index = self.inner.index().map_err(GitError::when("read the index"))?;
+        let path = |delta: DiffDelta<'_>| {
             let file = if delta.new_file().path().is_some() { delta.new_file() } else { delta.old_file() };
             self.below_folder(file.path()?.to_str()?)
         };
-        Ok(diff.deltas().filter_map(path).collect())
+        Ok(diff.deltas().filter(|delta| !is_omitted(&index, delta)).filter_map(path).collect())
     }
 
     /// Returns the files in the opened folder that are neither tracked nor ignored, sorted. A folder without tracked
@@ -316,20 +318,26 @@ impl Repo {
         options.include_untracked(true).recurse_untracked_dirs(true).show_untracked_content(true);
         options.ignore_submodules(true).max_size(MAX_DIFF_FILE_BYTES);
         let diff = self.inner.diff_tree_to_workdir_with_index(head.as_ref(), Some(&mut options)).map_err(failed)?;
+        let index = self.inner.index().map_err(failed)?;
         let mut text = String::new();
-        diff.print(DiffFormat::Patch, |delta, _, line| {
+        for (at, delta) in diff.deltas().enumerate() {
             let path = delta.new_file().path().or_else(|| delta.old_file().path()).and_then(|path| path.to_str());
-            if path.and_then(|path| self.below_folder(path)).is_some_and(|path| is_wanted(&path)) {
-                if matches!(line.origin(), '+' | '-' | ' ') {
-                    text.push(line.origin());
-                }
-                text.push_str(&String::from_utf8_lossy(line.content()));
+            let is_wanted = path.and_then(|path| self.below_folder(path)).is_some_and(|path| is_wanted(&path));
+            // A partial clone may lack the content of a file that the sparse checkout omits, so it is not read.
+            if is_wanted
+                && !is_omitted(&index, &delta)
+                && let Some(mut patch) = Patch::from_diff(&diff, at).map_err(failed)?
+            {
+                text.push_str(&String::from_utf8_lossy(&patch.to_buf().map_err(failed)?));
             }
-            true
-        })
-        .map_err(failed)?;
+        }
         Ok(text)
     }
+}
+
+/// Returns whether a file is missing from the work tree only because a sparse checkout omits it.
+fn is_omitted(index: &Index, delta: &DiffDelta<'_>) -> bool {
+    delta.status() == Delta::Deleted && delta.old_file().path().is_some_and(|path| is_sparse(index, path))
 }
 
 #[cfg(test)]

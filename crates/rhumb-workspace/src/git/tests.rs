@@ -52,6 +52,18 @@ impl Fixture {
         index.write().unwrap();
     }
 
+    fn set_extended_flag(&self, path: &str, flag: u16) {
+        /// Flag of an entry that has extended flags.
+        const EXTENDED: u16 = 1 << 14;
+        let mut index = self.git.index().unwrap();
+        index.read(true).unwrap();
+        let mut entry = index.get_path(Path::new(path), 0).unwrap();
+        entry.flags |= EXTENDED;
+        entry.flags_extended |= flag;
+        index.add(&entry).unwrap();
+        index.write().unwrap();
+    }
+
     pub(crate) fn repo(&self) -> Repo {
         let mut repo = Repo::open(self.dir.path()).unwrap().unwrap();
         repo.lock_timeout = Duration::ZERO;
@@ -146,6 +158,21 @@ fn modes_links_and_file_to_folder_changes_are_recorded() {
     assert_eq!(tree.get_name("link").unwrap().filemode(), 0o120_000);
     assert_eq!(fixture.committed("thing/inside").as_deref(), Some("1"));
     assert!(fixture.repo().dirty_paths().unwrap().is_empty());
+}
+
+#[test]
+fn the_lock_of_a_detached_head_is_the_one_of_the_linked_work_tree() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    let other = tempfile::tempdir().unwrap();
+    let place = other.path().join("linked");
+    fixture.git.worktree("linked", &place, None).unwrap();
+    fs::write(place.join("a"), "2").unwrap();
+    let repo = Repo::open(&place).unwrap().unwrap();
+    repo.inner.set_head_detached(fixture.tip().unwrap()).unwrap();
+    let lock = fixture.git.path().join("worktrees/linked/HEAD.lock");
+    fs::write(&lock, "").unwrap();
+    let error = repo.commit_paths(&["a".into()], "Change a").unwrap_err();
+    assert!(matches!(&error, GitError::Locked { lock: named, .. } if *named == lock), "{error}");
 }
 
 #[test]
@@ -486,14 +513,39 @@ fn names_are_marked_if_requested() {
 #[test]
 fn a_file_outside_of_a_sparse_checkout_is_left_out() {
     let fixture = Fixture::with(&[("a", "1"), ("far/b", "1")]);
-    let mut index = fixture.git.index().unwrap();
-    index.read(true).unwrap();
-    let mut entry = index.get_path(Path::new("far/b"), 0).unwrap();
-    entry.flags |= 1 << 14;
-    entry.flags_extended |= 1 << 14;
-    index.add(&entry).unwrap();
-    index.write().unwrap();
+    fixture.set_extended_flag("far/b", 1 << 14);
     fixture.put("far/b", "written all the same");
     let error = fixture.commit(&["far/b"]).unwrap_err();
     assert!(error.to_string().contains("sparse"), "{error}");
+}
+
+#[test]
+fn files_that_a_sparse_checkout_omits_are_not_deleted() {
+    let fixture = Fixture::with(&[("a", "1\n"), ("far/b", "1\n"), ("gone", "1\n")]);
+    fixture.set_extended_flag("far/b", 1 << 14);
+    fs::remove_dir_all(fixture.dir.path().join("far")).unwrap();
+    fs::remove_file(fixture.dir.path().join("gone")).unwrap();
+    let repo = fixture.repo();
+    assert_eq!(repo.modified_tracked().unwrap(), ["gone"]);
+    assert_eq!(repo.uncommitted_changes(&paths(&["far/b", "gone"])).unwrap().whole, ["gone"]);
+    let diff = repo.uncommitted_diff(&|_| true).unwrap();
+    assert!(diff.contains("a/gone") && !diff.contains("far/b"), "{diff}");
+}
+
+#[test]
+fn an_intent_to_add_is_committed_with_the_content_of_the_file() {
+    let fixture = Fixture::with(&[("a", "1")]);
+    // What `git add --intent-to-add new` leaves.
+    fixture.put("new", "");
+    fixture.stage("new");
+    fixture.set_extended_flag("new", 1 << 13);
+    fixture.put("new", "text");
+    let repo = fixture.repo();
+    assert!(!repo.has_staged().unwrap());
+    assert!(repo.prepare_staged().unwrap().is_empty());
+    let modified = repo.modified_tracked().unwrap();
+    assert_eq!(modified, ["new"]);
+    committed(&repo, repo.prepare(&modified, None).unwrap()).unwrap();
+    assert_eq!(fixture.committed("new").as_deref(), Some("text"));
+    assert!(repo.dirty_paths().unwrap().is_empty());
 }

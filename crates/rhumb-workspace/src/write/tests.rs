@@ -224,6 +224,20 @@ fn a_link_inside_is_written_through_and_one_outside_is_refused() {
 }
 
 #[test]
+fn a_link_to_a_file_in_another_folder_is_written_through() {
+    let (_dir, root) = root_with(&[("README.md", "1"), ("b/f", "1"), ("docs/x", ""), ("a/x", "")]);
+    for (link, target) in [("docs/README.md", "../README.md"), ("a/l", "../b/f")] {
+        symlink(target, root.path().join(link)).unwrap();
+        let names = || picture(&root).into_keys().collect::<Vec<_>>();
+        let before = names();
+        write(&root, &[change(link, Some("1"), Some("2"))]).unwrap();
+        assert_eq!(fs::read_to_string(root.path().join(link)).unwrap(), "2");
+        assert!(fs::symlink_metadata(root.path().join(link)).unwrap().is_symlink());
+        assert_eq!(names(), before, "no temporary file is left");
+    }
+}
+
+#[test]
 fn a_folder_that_becomes_a_link_before_the_move_is_not_followed() {
     let (_dir, root) = root_with(&[("in/src/a", "1"), ("out/a", "1")]);
     let root = Root::at(&root.path().join("in")).unwrap();
