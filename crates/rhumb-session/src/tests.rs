@@ -271,7 +271,7 @@ fn unlocated_edits_can_be_abandoned() {
     assert!(session.proposals.review().files.is_empty() && !session.proposals.review().is_empty());
     session.abandon_review();
     assert!(session.proposals.review().is_empty());
-    assert_eq!(last_status(&session).text, "The edits without a place were put away.");
+    assert_eq!(last_status(&session).text, "The edits without a location were put away.");
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn edits_that_come_back_unchanged_are_not_sent_back_again() {
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("another line"));
     assert_eq!(proposed, []);
     let status = last_status(&session);
-    assert!(status.text.contains("found no place") && status.text.contains("not asked again"), "{status:?}");
+    assert!(status.text.contains("found no location") && status.text.contains("not asked again"), "{status:?}");
     // A new request has new retries.
     let turn = send(&mut session, "do it");
     let (_, proposed) = answer(&mut session, turn, AN_EDIT, half_located_with("another line"));

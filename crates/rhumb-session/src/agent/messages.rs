@@ -24,20 +24,19 @@ pub(crate) fn start(transcript: &[Entry]) -> Option<usize> {
     start
 }
 
-/// The messages of these entries, oldest first, without messages that have no answer. `first` takes the place of the text
-/// of the last message of the user, with what is attached to it.
-pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
-    let last_user = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }));
+/// The messages of these entries, oldest first, without messages that have no answer. Texts that are attached to a message follow it
+/// in the transcript, and are joined to it as in its first request, so that the beginning of the request stays the same.
+pub(crate) fn messages(entries: &[Entry]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
-    let mut entries = entries.iter().enumerate().peekable();
+    let mut entries = entries.iter().peekable();
     // The attempts to answer a message that is not part of the conversation are not part of it either.
     let mut is_included = false;
-    while let Some((at, entry)) = entries.next() {
+    while let Some(entry) = entries.next() {
         match entry {
             Entry::User { answered, .. } if !answered => is_included = false,
             Entry::User { text, .. } => {
                 is_included = true;
-                push_text(&mut messages, first.filter(|_| Some(at) == last_user).unwrap_or(text));
+                push_text(&mut messages, text);
             }
             _ if !is_included => {}
             Entry::FollowUp { answered: false, .. } => {}
@@ -49,15 +48,15 @@ pub(crate) fn messages(entries: &[Entry], first: Option<&str>) -> Vec<Message> {
                 let mut results = Vec::new();
                 // Status messages and shared texts can stand between an answer and its calls.
                 let mut shared = Vec::new();
-                while let Some((_, Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_) | Entry::Shared { .. })) =
+                while let Some(Entry::Tool(_) | Entry::Status(_) | Entry::Ran(_) | Entry::Shared { .. }) =
                     entries.peek()
                 {
                     match entries.next() {
-                        Some((_, Entry::Tool(tool))) => {
+                        Some(Entry::Tool(tool)) => {
                             calls.push(tool.call_for_model());
                             results.push(tool.result_for_model());
                         }
-                        Some((_, Entry::Shared { text, .. })) => shared.push(text),
+                        Some(Entry::Shared { text, .. }) => shared.push(text),
                         _ => {}
                     }
                 }

@@ -202,14 +202,9 @@ pub(crate) struct Agent {
     pub(crate) named_pages: BTreeSet<String>,
     /// The number of the last call whose snapshot is not kept.
     snapshots_after: usize,
-    /// The message of the last loop with what is attached to it, as it was sent.
-    last_message: Option<String>,
-    /// The messages of the agent turns, for a revision of the transcript.
-    exchange: RefCell<ExchangeCache>,
+    /// The messages of the agent turns, and the revision of the transcript to which they belong.
+    exchange: RefCell<(Option<u64>, Arc<Vec<Message>>)>,
 }
-
-/// The messages, with the revision of the transcript and whether the first message is known as it was sent.
-type ExchangeCache = (Option<(u64, bool)>, Arc<Vec<Message>>);
 
 /// A running loop.
 #[derive(Debug, Default)]
@@ -334,7 +329,6 @@ impl Session {
         if turn.mode == Mode::Agent {
             self.agent.current = Some(AgentLoop { turn: turn.number, ..AgentLoop::default() });
             (self.agent.end, self.agent.spent) = (None, rhumb_agent::Spent::default());
-            self.agent.last_message = None;
         }
     }
 
@@ -364,10 +358,10 @@ impl Session {
 
     /// The messages of the agent turns. A long loop has megabytes, and they are needed after each key.
     fn exchange(&self, entries: &[Entry]) -> Arc<Vec<Message>> {
-        let key = (self.transcript.revision(), self.agent_first_message().is_some());
+        let revision = self.transcript.revision();
         let mut cache = self.agent.exchange.borrow_mut();
-        if cache.0 != Some(key) {
-            *cache = (Some(key), Arc::new(messages::messages(entries, self.agent_first_message())));
+        if cache.0 != Some(revision) {
+            *cache = (Some(revision), Arc::new(messages::messages(entries)));
         }
         Arc::clone(&cache.1)
     }
@@ -382,10 +376,6 @@ impl Session {
         if let Some(run) = &mut self.agent.current {
             run.message = Some(draft.to_owned());
         }
-    }
-
-    pub(crate) fn agent_first_message(&self) -> Option<&str> {
-        self.agent.current.as_ref()?.message.as_deref()
     }
 
     /// Whether an agent loop runs.
@@ -548,9 +538,7 @@ impl Session {
         // What the user said must not be lost: the next request contains it.
         self.push_steering();
         self.agent.spent = self.agent_spent();
-        if let Some(run) = self.agent.current.take() {
-            self.agent.last_message = run.message;
-        }
+        self.agent.current = None;
         self.agent.end = Some(end);
     }
 
@@ -647,8 +635,9 @@ impl Session {
 
     /// The next request of the running loop. The message of the user is part of it already, except in the first request.
     pub(crate) fn agent_spec(&self, spec: RequestSpec) -> RequestSpec {
-        let message = self.agent_first_message().filter(|_| self.is_first_request());
-        let spec = RequestSpec { draft: message.unwrap_or_default().to_owned(), ..spec };
+        let message = self.agent.current.as_ref().and_then(|run| run.message.clone());
+        let draft = message.filter(|_| self.is_first_request()).unwrap_or_default();
+        let spec = RequestSpec { draft, ..spec };
         let spec = match self.turns.current() {
             Some(turn) => self.with_codebase(spec, turn),
             None => spec,
@@ -728,12 +717,12 @@ impl Session {
         if ends_with_answer {
             self.transcript.push(Entry::Steering { text: GO_ON.to_owned() });
         }
-        let (spent, message) = (self.agent.spent, self.agent.last_message.take());
+        let spent = self.agent.spent;
         self.open_loop(&turn);
         // The caps are for all that answers a message.
         self.agent.spent = spent;
         if let Some(run) = &mut self.agent.current {
-            (run.steps, run.message) = (steps, message);
+            run.steps = steps;
         }
         self.turns.resume(turn, TurnStatus::Waiting);
         let mut effects = self.start_timer();
@@ -838,7 +827,7 @@ impl Session {
     /// Forgets what is kept of the last loop beside the transcript, because the conversation has changed.
     pub(crate) fn forget_loop(&mut self) {
         self.forget_snapshots();
-        (self.agent.spent, self.agent.last_message) = (rhumb_agent::Spent::default(), None);
+        self.agent.spent = rhumb_agent::Spent::default();
     }
 
     /// Forgets the proposals of earlier steps, because the files or the conversation have changed.

@@ -1,7 +1,10 @@
 //! The agent loop with a scripted model and a scripted host.
 
 use super::*;
-use crate::{AskEvent, Command, Connection, EffectKind, Response, Subject, parse_command};
+use crate::{
+    AskEvent, Attachment, Command, Connection, EffectKind, LookedUp, MentionResponse, Response, Subject, Summarized,
+    parse_command,
+};
 use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::{Finish, Role, StreamEvent};
 
@@ -365,8 +368,6 @@ fn a_failed_request_keeps_the_steps_and_can_be_continued() {
     let mut session = session();
     start(&mut session, "go");
     let turn = session.turn().unwrap().number;
-    // As if a page were attached.
-    session.agent_message_sent("go, with a page");
     answer(&mut session, "", vec![read("1", "a")]);
     done(&mut session, 1, result("a"));
     let error = AskError::Provider(LlmError::Idle(9));
@@ -374,7 +375,65 @@ fn a_failed_request_keeps_the_steps_and_can_be_continued() {
     assert!(session.turn().is_none() && session.agent_end() == Some(&AgentEnd::Failed));
     let next = asked(session.command(Command::Continue));
     assert_eq!(next.exchange.last().unwrap().tool_results[0].content, "a");
-    assert_eq!(next.exchange[0].content, "go, with a page");
+}
+
+#[test]
+fn each_request_of_a_loop_begins_with_the_one_before() {
+    let mut session = session();
+    session.send_in_mode("fix @lamp", Mode::Agent);
+    let turn = session.turn().unwrap().number;
+    let found = crate::CodebaseResponse::Found { turn, found: crate::FoundPassages::default() };
+    session.handle(Response::Codebase(found));
+    let lamp = Attachment { title: "lamp".into(), text: "def lamp():".into(), whole: None };
+    let found = LookedUp { turn, attached: vec![lamp], ..LookedUp::default() };
+    let first = asked(session.handle(Response::Mention(MentionResponse::LookedUp(found))));
+    assert_eq!((first.draft.as_str(), first.exchange.len()), ("fix @lamp\n\ndef lamp():", 0));
+    answer(&mut session, "", vec![read("1", "a")]);
+    let second = asked(done(&mut session, 1, result("a")));
+    assert_eq!(second.exchange[0], Message::new(Role::User, first.draft), "the attachment is sent once");
+    answer(&mut session, "", vec![read("2", "b")]);
+    let third = asked(done(&mut session, 2, result("b")));
+    assert!(third.exchange.starts_with(&second.exchange), "{:?}", third.exchange);
+    session.cancel();
+    let fourth = asked(session.command(Command::Continue));
+    assert!(fourth.exchange.starts_with(&third.exchange), "{:?}", fourth.exchange);
+    assert!([&second, &third, &fourth].iter().all(|later| later.history == first.history));
+}
+
+#[test]
+fn a_loop_that_failed_before_its_first_answer_is_continued_with_one_copy_of_its_message() {
+    let mut session = session();
+    start(&mut session, "go");
+    let turn = session.turn().unwrap().number;
+    let error = AskError::Provider(LlmError::Idle(9));
+    session.handle(Response::Ended { turn, result: Err(error) });
+    let next = asked(session.command(Command::Continue));
+    assert_eq!((next.draft.as_str(), next.exchange.as_slice()), ("", &[Message::new(Role::User, "go")][..]));
+}
+
+#[test]
+fn a_summary_replaces_what_precedes_the_turns_of_the_agent() {
+    let mut session = session();
+    session.send("how?");
+    answer(&mut session, &"The tide rises and falls with the moon. ".repeat(40), Vec::new());
+    start(&mut session, "fix it");
+    answer(&mut session, "Let me look.", vec![read("1", "a")]);
+    done(&mut session, 1, result("a"));
+    answer(&mut session, "Done.", Vec::new());
+    let effects = session.command(parse_command("/compact").unwrap());
+    let [Effect::Summarize { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(history.len(), 2);
+    let summary = vec![Message::new(Role::User, "summary")];
+    let result = Ok(Summarized { messages: summary.clone(), before: 400, after: 4 });
+    session.handle(Response::Summarized { history: history.clone(), result });
+    let next = start(&mut session, "and the test");
+    let contents: Vec<&str> = next.exchange.iter().map(|message| message.content.as_str()).collect();
+    assert_eq!((&*next.history, contents), (&summary, vec!["fix it", "Let me look.", "", "Done."]));
+    answer(&mut session, "Done too.", Vec::new());
+    assert!(session.command(parse_command("/compact").unwrap()).is_empty());
+    let is_refusal =
+        |entry: &Entry| matches!(entry, Entry::Status(status) if status.text.contains("turns of the agent"));
+    assert!(session.transcript().iter().any(is_refusal));
 }
 
 #[test]

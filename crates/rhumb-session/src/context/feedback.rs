@@ -139,12 +139,12 @@ pub fn feedback(review: &Review, before: &[HunkFeedback]) -> Option<String> {
     let noted = all.iter().filter(|feedback| !feedback.notes.is_empty());
     push_all(&mut text, "Comments:", noted, push_notes);
     if !open.is_empty() {
-        text.push_str("\n\nThese edits found no place and were left out:");
+        text.push_str("\n\nThese edits found no location and were left out:");
         text.push_str(&listed(&open));
     }
     text.push_str(
         "\n\nWhat is accepted or not decided is kept: do not send it again, though the files do not show all of it yet. Send edits \
-         for what the comments ask for and for what found no place, and no others.",
+         for what the comments ask for and for what found no location, and no others.",
     );
     Some(text)
 }
@@ -248,8 +248,8 @@ pub fn refusals(outcomes: &[Outcome]) -> Option<String> {
     }
     let located = outcomes.iter().filter(|outcome| outcome.status == Status::Applied).count();
     let mut text = match open.len() {
-        1 => "1 edit of your answer found no place and was left out.".to_owned(),
-        count => format!("{count} edits of your answer found no place and were left out."),
+        1 => "1 edit of your answer found no location and was left out.".to_owned(),
+        count => format!("{count} edits of your answer found no location and were left out."),
     };
     match located {
         0 => {}
@@ -288,7 +288,7 @@ const FORBIDDEN: &str = "\n\nNothing may be written to these paths. Do not send 
      file of the repository: then with the path of that file.";
 
 const KEPT_ONE: &str =
-    " The other one found its place and is kept: do not send it again, though the files do not show it yet.";
+    " The other one found its location and is kept: do not send it again, though the files do not show it yet.";
 
 /// Each of these edits with its reason and the text of the file there.
 pub(super) fn listed(open: &[&Outcome]) -> String {
@@ -422,7 +422,7 @@ mod refusals_tests {
         let wrong = "    lamp.on(3)\n    window.wash()\n    horn.sound()\n";
         let reply = block("a.py", wrong, "    pass\n") + &block("a.py", "    return True\n", "    return False\n");
         let text = refusals(&outcomes(&reply, &[("a.py", LAMP)])).unwrap();
-        assert!(text.starts_with("1 edit of your answer found no place"), "{text}");
+        assert!(text.starts_with("1 edit of your answer found no location"), "{text}");
         assert!(text.contains("do not send it again") && text.contains("1. a.py: no match"), "{text}");
         assert!(text.contains("window.wash()") && text.contains("    door.unlock()\n    horn.sound()\n"), "{text}");
     }

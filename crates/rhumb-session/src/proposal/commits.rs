@@ -122,7 +122,9 @@ pub struct Commits {
     pub(super) own_changes: OwnChanges,
     /// Whether writes are not committed.
     pub off: bool,
+    /// Whether the last write that the user requested is committed.
     pub(super) choice: CommitChoice,
+    /// What the user agreed to for that write.
     pub(super) consent: WriteConsent,
     /// Whether the user agreed to all writes of the session without a record.
     pub(super) always_unrecorded: bool,

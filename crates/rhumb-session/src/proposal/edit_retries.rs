@@ -137,7 +137,7 @@ impl Session {
             match state {
                 EditState::AlreadyApplied => format!("{edits} {verb} already applied."),
                 EditState::Incomplete => format!("{edits} {verb} incomplete."),
-                _ => format!("{edits} found no place in the files."),
+                _ => format!("{edits} found no location in the files."),
             }
         };
         let mut text: Vec<String> = states.iter().map(sentence).collect();

@@ -299,7 +299,8 @@ impl Session {
         if self.proposals.commits.consent.untried {
             return false;
         }
-        let commits = !self.proposals.commits.off && !self.repository.head().is_empty();
+        let commits = &self.proposals.commits;
+        let commits = commits.choice.commits(!commits.off) && !self.repository.head().is_empty();
         let (title, text) = match self.accepted_passed() {
             Some(true) => return false,
             Some(false) => {
@@ -331,16 +332,13 @@ impl Session {
         match key {
             'y' => {
                 self.proposals.commits.consent.untried = true;
-                self.write_accepted()
+                self.continue_write()
             }
             RUN_TRIAL => {
                 let line = self.proposals.trials.last.as_ref().map(|last| last.line.clone());
                 self.try_hunks(TrialHunks::Accepted, line)
             }
-            _ => {
-                self.proposals.commits.choice = crate::CommitChoice::BySetting;
-                Vec::new()
-            }
+            _ => Vec::new(),
         }
     }
 
@@ -502,7 +500,7 @@ fn test_summary(output: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Connection, Response, RunResponse, SharedText};
+    use crate::{CommitChoice, Connection, Response, RunResponse, SharedText, WritePlan};
 
     const BASE: &str = "a\nb\nc\nd\ne\n";
 
@@ -525,6 +523,10 @@ mod tests {
 
     fn hunk(number: usize) -> HunkId {
         HunkId { file: 0, hunk: number }
+    }
+
+    fn plan(commit: CommitChoice) -> WritePlan {
+        WritePlan { commit, ..WritePlan::default() }
     }
 
     fn tried(effects: &[Effect]) -> (u64, TrialRequest) {
@@ -616,6 +618,62 @@ mod tests {
         let (job, _) = tried(&session.answer('t'));
         end(&mut session, job, "make", false);
         assert!(matches!(session.write_accepted().as_slice(), [Effect::Write { .. }]));
+    }
+
+    fn commit_choice(effects: &[Effect]) -> CommitChoice {
+        let [Effect::Write { commit, .. }] = effects else { panic!("{effects:?}") };
+        commit.choice
+    }
+
+    #[test]
+    fn the_choice_about_the_commit_outlives_the_question_about_the_trial() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+        end(&mut session, job, "make", true);
+        assert!(session.write_planned(plan(CommitChoice::NoCommit)).is_empty());
+        assert_eq!(commit_choice(&session.answer('y')), CommitChoice::NoCommit);
+    }
+
+    #[test]
+    fn only_a_write_that_is_committed_requires_a_trial() {
+        for (auto_commit, choice, asks) in [
+            (true, CommitChoice::NoCommit, false),
+            (true, CommitChoice::BySetting, true),
+            (false, CommitChoice::BySetting, false),
+            (false, CommitChoice::Commit, true),
+        ] {
+            let mut session = session();
+            session.proposals.set_trial_rules(TrialRules { required: true, ..TrialRules::default() });
+            session.proposals.set_commits(auto_commit);
+            session.handle(Response::Head("main".into()));
+            propose(&mut session, "A\nb\nc\nd\ne\n");
+            session.proposals.review.decide_all(Decision::Accepted);
+            let effects = session.write_planned(plan(choice));
+            assert_eq!(effects.is_empty(), asks, "{auto_commit} {choice:?}");
+            let effects = if asks { session.answer('y') } else { effects };
+            assert_eq!(commit_choice(&effects), choice);
+        }
+    }
+
+    #[test]
+    fn a_consent_to_failed_hunks_ends_with_its_write() {
+        let not_written = || Response::NotWritten { failure: Failure::new("disk full", ""), stale: Vec::new() };
+        for response in [Response::BreaksSyntax(Vec::new()), Response::NotRecorded("full".into()), not_written()] {
+            let mut session = session();
+            propose(&mut session, "A\nb\nC\nd\ne\n");
+            for hunk in [hunk(0), hunk(1)] {
+                session.proposals.review.decide(hunk, Decision::Accepted);
+                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+                end(&mut session, job, "make", true);
+                assert!(session.write_accepted().is_empty(), "it asks after {response:?}");
+                assert_eq!(session.questions.first().unwrap().subject, Subject::FailedTrial);
+                commit_choice(&session.answer('y'));
+                session.handle(response.clone());
+                session.answer('n');
+            }
+        }
     }
 
     #[test]

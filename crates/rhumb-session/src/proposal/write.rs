@@ -1,7 +1,7 @@
 //! Writing the accepted hunks: the preview, the files to write, the result, and files that changed in the meantime.
 
 use super::edit_retries::EditRetries;
-use crate::{CommitChoice, Effect, Failure, Level, PendingWrite, Session, Written};
+use crate::{CommitChoice, Effect, Failure, Level, PendingWrite, Session, WriteConsent, Written};
 use rhumb_edit::FileChange;
 use rhumb_edit::review::{Composed, Decision, FileReview, Review};
 use rhumb_text::count;
@@ -70,19 +70,25 @@ impl Session {
 
     /// Writes the accepted hunks as planned.
     pub fn write_planned(&mut self, plan: WritePlan) -> Vec<Effect> {
-        if plan.reject_rest && !self.proposals.is_writing {
+        if self.proposals.is_writing {
+            return Vec::new();
+        }
+        if plan.reject_rest {
             self.proposals.review.reject_pending();
         }
+        // The answers about an earlier write do not apply to this one.
+        self.proposals.commits.consent = WriteConsent::default();
         self.proposals.commits.choice = plan.commit;
-        let effects = self.write_accepted();
-        if effects.is_empty() {
-            self.proposals.commits.choice = CommitChoice::BySetting;
-        }
-        effects
+        self.continue_write()
     }
 
     /// Writes the accepted hunks, and only those.
     pub fn write_accepted(&mut self) -> Vec<Effect> {
+        self.write_planned(WritePlan::default())
+    }
+
+    /// Writes the accepted hunks with the choice about the commit and the consent given so far, or asks what is still open.
+    pub(super) fn continue_write(&mut self) -> Vec<Effect> {
         if self.proposals.is_writing {
             return Vec::new();
         }
@@ -125,7 +131,7 @@ impl Session {
     /// Discards everything under review. Nothing is written.
     pub fn abandon_review(&mut self) {
         let text = match self.proposals.review.counts().total() {
-            0 => "The edits without a place were put away.".to_owned(),
+            0 => "The edits without a location were put away.".to_owned(),
             hunks => format!("The review was abandoned ({}). Nothing was written.", count(hunks, "hunk")),
         };
         *self.proposals.review = Review::default();
@@ -139,7 +145,7 @@ impl Session {
         self.proposals.is_writing = false;
         self.forget_snapshots();
         let tests = self.tests_after_write();
-        let not_committed = std::mem::take(&mut self.proposals.commits.choice) == CommitChoice::NoCommit;
+        let not_committed = self.proposals.commits.choice == CommitChoice::NoCommit;
         self.forget_write_questions();
         self.remember_feedback(&written.paths);
         self.record_decisions(&written.paths);
@@ -168,9 +174,6 @@ impl Session {
     /// Handles a failed write. `stale` are the files that changed in the meantime.
     pub(crate) fn not_written(&mut self, failure: Failure, stale: Vec<String>) -> Vec<Effect> {
         self.proposals.is_writing = false;
-        self.proposals.commits.choice = CommitChoice::BySetting;
-        // The journal may be able to record the next write.
-        self.proposals.commits.consent.unrecorded = false;
         let hint = if stale.is_empty() { failure.hint } else { "Nothing was written.".to_owned() };
         self.report(Level::Error, failure.message, hint);
         if stale.is_empty() { Vec::new() } else { vec![Effect::Reread(stale)] }
@@ -195,7 +198,7 @@ impl Session {
             lost if !self.proposals.review.has_conflict(path) => {
                 format!(" {} lost the place for good; the review shows what was lost.", count(lost, "hunk"))
             }
-            1 => " One hunk lost its place; the review shows the conflict.".to_owned(),
+            1 => " One hunk lost its location; the review shows the conflict.".to_owned(),
             lost => format!(" {lost} hunks lost their place; the review shows the conflicts."),
         };
         let hint = if lost > 0 {
@@ -280,7 +283,7 @@ impl UnwrittenReason {
             Self::Rejected => count(number, "rejected hunk"),
             Self::Pending => count(number, "pending hunk"),
             Self::Conflict => format!("{} in conflict", count(number, "hunk")),
-            Self::Unplaced => format!("{} without a place", count(number, "edit")),
+            Self::Unplaced => format!("{} without a location", count(number, "edit")),
         }
     }
 }
@@ -447,7 +450,7 @@ mod tests {
         });
         let written = Written { paths: paths(&["a.py", "b.py", "c.py"]), ..Written::default() };
         let text = WriteSummary::new(&review, &written.paths).text(&written, false);
-        assert!(text.ends_with("Not written: 1 edit without a place (d.py)."), "{text}");
+        assert!(text.ends_with("Not written: 1 edit without a location (d.py)."), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Questions that a write may raise: uncommitted changes of the user in the files, hunks that break the syntax of a file, and a journal
 //! that cannot record the write. Nothing is written before they are answered.
 
-use crate::{Choice, CommitChoice, Effect, OwnChanges, Question, Session, Subject};
+use crate::{Choice, Effect, OwnChanges, Question, Session, Subject};
 use rhumb_edit::SyntaxFault;
 use rhumb_edit::review::HunkId;
 
@@ -49,7 +49,7 @@ impl Session {
     pub(crate) fn answer_own_changes(&mut self, key: char) -> Vec<Effect> {
         let answer = if matches!(key, 'y' | 'a') { OwnChanges::CommitFirst } else { OwnChanges::LeaveUncommitted };
         let before = std::mem::replace(&mut self.proposals.commits.own_changes, answer);
-        let effects = self.write_accepted();
+        let effects = self.continue_write();
         if matches!(key, 'y' | 'n') {
             self.proposals.commits.own_changes = before;
         }
@@ -96,11 +96,10 @@ impl Session {
     /// Handles the answer to the question about syntax errors. After [`SHOW_FAULT`], the front end shows [`Session::hunk_at_fault`].
     pub(crate) fn answer_syntax(&mut self, key: char, faults: Vec<SyntaxFault>) -> Vec<Effect> {
         if key != 'y' {
-            self.proposals.commits.choice = CommitChoice::BySetting;
             return Vec::new();
         }
         self.proposals.commits.consent.faults = faults;
-        self.write_accepted()
+        self.continue_write()
     }
 
     /// The first hunk with a syntax error, if the first question is about syntax errors.
@@ -136,7 +135,6 @@ impl Session {
 
     pub(crate) fn answer_unrecorded(&mut self, key: char) -> Vec<Effect> {
         if key == 'n' {
-            self.proposals.commits.choice = CommitChoice::BySetting;
             return Vec::new();
         }
         self.proposals.commits.always_unrecorded = key == 'a';
@@ -146,7 +144,7 @@ impl Session {
     /// Writes the accepted hunks without a record in the journal. The write cannot be undone, or recovered after a kill.
     pub fn write_unrecorded(&mut self) -> Vec<Effect> {
         self.proposals.commits.consent.unrecorded = true;
-        self.write_accepted()
+        self.continue_write()
     }
 
     /// Withdraws the questions about a write, which is done or whose review is gone.
@@ -157,7 +155,6 @@ impl Session {
                 Subject::UncommittedChanges | Subject::BreaksSyntax(_) | Subject::NotRecorded | Subject::FailedTrial
             )
         });
-        self.proposals.commits.consent = WriteConsent::default();
     }
 }
 
@@ -236,7 +233,8 @@ mod tests {
         let (mut session, faults) = asked_about_syntax();
         assert_eq!(consent(&session.answer('y')).faults, faults);
         wrote(&mut session);
-        assert!(session.proposals.commits.consent.faults.is_empty());
+        propose(&mut session, "1\n", "2\n");
+        assert!(consent(&session.write_accepted()).faults.is_empty());
     }
 
     #[test]

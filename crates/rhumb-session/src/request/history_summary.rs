@@ -1,6 +1,7 @@
 //! History summary: requests contain a summary instead of the beginning of a long conversation. The transcript keeps all messages. If a
 //! summary fails or becomes obsolete, the messages are sent unchanged.
 
+use crate::agent::messages;
 use crate::context::{Prompt, SectionKind};
 use crate::transcript::{self};
 use crate::{Connection, Effect, Failure, Level, Session, Summarized};
@@ -74,14 +75,18 @@ impl History {
 }
 
 impl Session {
+    /// The messages of the summary, and the number of messages that they replace.
+    fn valid_summary(&self) -> (&[Message], usize) {
+        let HistorySummary { covers, messages } = &self.history.summary;
+        // A damaged session file may lack messages that the summary covers.
+        let is_valid = transcript::history(&self.transcript).count() >= *covers;
+        if is_valid { (messages, *covers) } else { (&[], 0) }
+    }
+
     /// The messages that the next request contains as history.
     fn sent_messages(&self) -> impl Iterator<Item = (Role, &str)> + Clone {
-        let covers = self.history.summary.covers;
-        // `/retry` can exclude messages that the summary covers, which makes it obsolete.
-        let is_valid = covers > 0 && transcript::history(&self.transcript).count() >= covers;
-        let (summary, from) = if is_valid { (self.history.summary.messages.as_slice(), covers) } else { (&[][..], 0) };
-        let summary = summary.iter().map(|message| (message.role, message.content.as_str()));
-        summary.chain(transcript::history(&self.transcript).skip(from))
+        let (summary, covers) = self.valid_summary();
+        summary.iter().map(role_and_text).chain(transcript::history(&self.transcript).skip(covers))
     }
 
     /// A copy of the messages that the next request contains as history.
@@ -108,18 +113,33 @@ impl Session {
         transcript::shared_since_answer(&self.transcript).min(all.saturating_sub(self.history.summary.covers))
     }
 
-    /// The number of messages that can be summarised.
+    /// The number of messages that can be summarised. Agent mode sends its turns at the end of the transcript with their calls and
+    /// results, so a summary of them would repeat them.
     fn summarizable(&self) -> usize {
-        transcript::history(&self.transcript).count() - self.unseen_shared()
+        let seen = transcript::history(&self.transcript).count() - self.unseen_shared();
+        let start = messages::start(&self.transcript).unwrap_or(self.transcript.len());
+        transcript::history(&self.transcript[..start]).count().min(seen)
+    }
+
+    /// The messages that a summary of the first `covers` messages replaces: an earlier summary, and later messages.
+    fn messages_to_summarize(&self, covers: usize) -> impl Iterator<Item = (Role, &str)> {
+        let (summary, covered) = self.valid_summary();
+        self.sent_messages().take(summary.len() + covers.saturating_sub(covered))
+    }
+
+    /// The number of messages that `history` stands for; `None` if the conversation does not begin with it.
+    fn covered_by(&self, history: &[Message]) -> Option<usize> {
+        let (summary, covered) = self.valid_summary();
+        let later = history.len().checked_sub(summary.len())?;
+        let is_beginning = self.sent_messages().take(history.len()).eq(history.iter().map(role_and_text));
+        is_beginning.then_some(covered + later)
     }
 
     /// Starts a summary if the history in the measured request exceeds its budget.
     pub(crate) fn summarize_if_long(&mut self, prompt: &Prompt) -> Vec<Effect> {
         let tokens = tokens_of_history(prompt);
-        if tokens <= prompt.plan.history
-            || self.history.running.is_some()
-            || self.summarizable() <= self.history.failed_at
-        {
+        let tried = self.history.summary.covers.max(self.history.failed_at);
+        if tokens <= prompt.plan.history || self.history.running.is_some() || self.summarizable() <= tried {
             return Vec::new();
         }
         self.summarize(prompt.plan.history, None)
@@ -127,7 +147,9 @@ impl Session {
 
     /// Starts a summary. `compact` is set if the user requested it: instructions about what to keep.
     fn summarize(&mut self, limit: usize, compact: Option<String>) -> Vec<Effect> {
-        let (covers, (history, _)) = (self.summarizable(), self.history_and_shared());
+        let covers = self.summarizable();
+        let history = self.messages_to_summarize(covers).map(|(role, text)| Message::new(role, text));
+        let history = Arc::new(history.collect::<Vec<_>>());
         self.history.running =
             Some(SummaryRun { covers, history: Arc::clone(&history), is_requested: compact.is_some() });
         let (allowance, weak_model) = (self.allowance(), self.next_request.overrides.weak_model.clone());
@@ -148,10 +170,15 @@ impl Session {
     fn compact_refusal(&self) -> Option<(String, &'static str)> {
         let covers = self.summarizable();
         // The last measured request may lack the newest answer.
-        let tokens: usize = self.sent_messages().map(|(_, text)| estimate(text)).sum();
+        let tokens: usize = self.messages_to_summarize(covers).map(|(_, text)| estimate(text)).sum();
         let is_connected = matches!(self.model.connection(), Connection::Remote { model, .. } if !model.is_empty());
         let (text, hint) = if self.turns.is_running() {
             ("The model is still answering.", "Cancel the turn, then try again.")
+        } else if covers == self.history.summary.covers && messages::start(&self.transcript).is_some() {
+            (
+                "There is nothing to summarise: the turns of the agent are sent with their tool calls and results.",
+                "/clear excludes the conversation.",
+            )
         } else if covers == 0 {
             ("There is nothing to summarise: the next request contains no earlier messages.", "")
         } else if covers == self.history.summary.covers {
@@ -187,18 +214,10 @@ impl Session {
 
     /// Handles the result of a summary of `history`, which is used if the conversation still begins with that.
     pub(crate) fn summary_ended(&mut self, history: &[Message], result: Result<Summarized, Failure>) -> Vec<Effect> {
-        let available = self.summarizable();
         let run = self.history.running.take_if(|run| run.history.as_slice() == history);
-        let is_requested = run.as_ref().is_some_and(|run| run.is_requested);
-        let covers = match run {
-            Some(run) => run.covers,
-            None if self.history_and_shared().0.as_slice() == history => available,
-            // The conversation was cleared or replaced.
-            None => return Vec::new(),
-        };
-        if covers > available {
-            return Vec::new();
-        }
+        let is_requested = run.is_some_and(|run| run.is_requested);
+        // The conversation may have been cleared, replaced or changed.
+        let Some(covers) = self.covered_by(history) else { return Vec::new() };
         match result {
             Ok(Summarized { messages, before, after }) => {
                 self.history.restore(HistorySummary { covers, messages });
@@ -226,10 +245,25 @@ impl Session {
         }
     }
 
+    /// Discards a summary that covers the message at index `at`, because the message or its answer changes. Cancels one that is being
+    /// made of it.
+    pub(crate) fn forget_summary_of(&mut self, at: usize) -> Vec<Effect> {
+        let before = transcript::history(&self.transcript[..at]).count();
+        let cancelled = self.history.running.take_if(|run| run.covers > before);
+        if self.history.summary.covers > before {
+            self.forget_summary();
+        }
+        cancelled.map(|_| Effect::CancelSummary).into_iter().collect()
+    }
+
     /// Discards the summary, and the one that is being made.
     pub(crate) fn forget_summary(&mut self) {
         self.history.restore(HistorySummary::default());
     }
+}
+
+fn role_and_text(message: &Message) -> (Role, &str) {
+    (message.role, &message.content)
 }
 
 fn tokens_of_history(prompt: &Prompt) -> usize {
@@ -240,16 +274,20 @@ fn tokens_of_history(prompt: &Prompt) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::{BudgetPlan, Section};
+    use crate::context::{BudgetPlan, Mode, Section};
     use crate::*;
     use rhumb_llm::Role;
     use rhumb_llm::{Completion, Finish, StreamEvent};
 
     fn answered(session: &mut Session, turn: u64, question: &str, answer: &str) {
         session.send(question);
+        end_turn(session, turn, answer, Finish::Stop);
+    }
+
+    fn end_turn(session: &mut Session, turn: u64, answer: &str, finish: Finish) {
         let event = AskEvent::Stream(StreamEvent::Text(answer.into()));
         session.handle(Response::Asked { turn, event });
-        session.handle(Response::Ended { turn, result: Ok(Completion::new(Finish::Stop, None)) });
+        session.handle(Response::Ended { turn, result: Ok(Completion::new(finish, None)) });
     }
 
     /// A request whose history has `tokens` tokens, with a budget of 100.
@@ -450,5 +488,83 @@ mod tests {
         });
         session.retry();
         assert_eq!(texts(&session), ["one", "first answer"]);
+        end_turn(&mut session, 3, "another answer", Finish::Stop);
+        assert_eq!(texts(&session), ["one", "first answer", "two", "another answer"]);
+    }
+
+    #[test]
+    fn continue_discards_a_summary_that_contains_the_answer() {
+        let mut session = talked();
+        session.send("three");
+        end_turn(&mut session, 3, "third ", Finish::Length);
+        assert_eq!(texts(&session).len(), 7, "a mark follows the incomplete answer");
+        let history = requested(&mut session);
+        session.handle(Response::Summarized {
+            history,
+            result: Ok(summarized(vec![Message::new(Role::User, "summary")])),
+        });
+        session.continue_answer();
+        end_turn(&mut session, 4, "answer", Finish::Stop);
+        answered(&mut session, 5, "four", "fourth answer");
+        assert_eq!(texts(&session)[4..], ["three", "third answer", "four", "fourth answer"]);
+    }
+
+    #[test]
+    fn retry_cancels_a_summary_that_is_being_made_of_the_answer() {
+        let mut session = long_talked();
+        let effects = compacted(&mut session, "/compact");
+        let [Effect::Summarize { history, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+        let effects = session.retry();
+        assert!(matches!(effects.as_slice(), [Effect::CancelSummary, Effect::Ask(_)]), "{effects:?}");
+        end_turn(&mut session, 3, "another answer", Finish::Stop);
+        let summary = summarized(vec![Message::new(Role::User, "summary")]);
+        session.handle(Response::Summarized { history: history.clone(), result: Ok(summary) });
+        assert!(!session.is_compacting() && texts(&session)[3] == "another answer");
+    }
+
+    #[test]
+    fn retry_keeps_a_summary_of_earlier_messages() {
+        let mut session = talked();
+        let history = requested(&mut session);
+        session.handle(Response::Summarized {
+            history,
+            result: Ok(summarized(vec![Message::new(Role::User, "summary")])),
+        });
+        answered(&mut session, 3, "three", "third answer");
+        session.retry();
+        end_turn(&mut session, 4, "another answer", Finish::Stop);
+        assert_eq!(texts(&session), ["summary", "three", "another answer"]);
+    }
+
+    #[test]
+    fn a_summary_is_used_only_if_the_conversation_begins_with_what_it_covers() {
+        let mut session = talked();
+        let history = requested(&mut session);
+        let Some(Entry::User { text, .. }) = session.transcript.get_mut(0) else { panic!() };
+        *text = "eno".into();
+        let summary = || Ok(summarized(vec![Message::new(Role::User, "summary")]));
+        session.handle(Response::Summarized { history, result: summary() });
+        assert_eq!(texts(&session), ["eno", "first answer", "two", "second answer"]);
+        // The host summarises the history of a follow-up that is too long, which lacks the messages of the same request.
+        let history = Arc::new(session.history_messages()[..2].to_vec());
+        session.handle(Response::Summarized { history, result: summary() });
+        assert_eq!(texts(&session), ["summary", "two", "second answer"]);
+    }
+
+    #[test]
+    fn turns_of_the_agent_are_not_summarised() {
+        let mut session = talked();
+        session.send_in_mode("three", Mode::Agent);
+        end_turn(&mut session, 3, "third answer", Finish::Stop);
+        let history = requested(&mut session);
+        assert_eq!(history.len(), 4);
+        session.handle(Response::Summarized {
+            history,
+            result: Ok(summarized(vec![Message::new(Role::User, "summary")])),
+        });
+        assert!(measured(&mut session, 500).is_empty(), "the same messages are not summarised again");
+        assert_eq!(texts(&session), ["summary", "three", "third answer"]);
+        answered(&mut session, 4, "four", "fourth answer");
+        assert_eq!(requested(&mut session).len(), 5, "a message in another mode ends the turns of the agent");
     }
 }

@@ -50,7 +50,7 @@ impl Session {
 
     /// The remaining budget; `None` without a cap.
     pub(crate) fn allowance(&self) -> Option<Dollars> {
-        self.spending.cap.map(|cap| cap.over(self.spending.ledger.session().known))
+        self.spending.cap.map(|cap| cap.saturating_sub(self.spending.ledger.session().known))
     }
 
     /// The cost of the next request with an answer of `output` tokens; `None` if the price is unknown.
@@ -94,7 +94,7 @@ impl Session {
             }
         }
         let hint = match self.spending.cap {
-            Some(cap) => format!("The cap is {cap}; {} remain.", cap.over(all.known)),
+            Some(cap) => format!("The cap is {cap}; {} remain.", cap.saturating_sub(all.known)),
             None => "spending_cap in rhumb.toml sets a cap.".to_owned(),
         };
         self.report(Level::Info, text, hint);

@@ -32,7 +32,8 @@ impl Session {
             self.report(Level::Warning, "The last answer is complete.", "Say what you want next.");
             return Vec::new();
         }
-        let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return Vec::new() };
+        let mut effects = self.forget_summary_of(message_at);
+        let Some(Entry::Answer(answer)) = self.transcript.get_mut(at) else { return effects };
         answer.state = AnswerState::Streaming;
         let partial = answer.text.clone();
         let message = self.mark_unanswered(message_at);
@@ -46,7 +47,8 @@ impl Session {
         turn.push(&partial);
         turn.status = TurnStatus::Resuming;
         self.turns.current = Some(turn);
-        vec![Effect::Ask(Box::new(spec))]
+        effects.push(Effect::Ask(Box::new(spec)));
+        effects
     }
 
     /// Sends the last message again. Its answer stays in the transcript, but later requests do not contain it.
@@ -63,16 +65,18 @@ impl Session {
         if !self.may_send(&message) {
             return Vec::new();
         }
+        let mut effects = self.forget_summary_of(message_at);
         for entry in message_at..self.transcript.len() {
             self.mark_unanswered(entry);
         }
         let plan = self.plan_at(message_at);
         // Offers about the previous answer are obsolete.
         self.withdraw_offers();
-        match plan {
+        effects.extend(match plan {
             Some(text) => self.carry_out(Plan { edited: text == message, text, request: self.request_at(message_at) }),
             None => self.begin_message(&message, mode),
-        }
+        });
+        effects
     }
 
     /// Excludes a message and its answer from the history. Returns the text of the message.
