@@ -43,14 +43,18 @@ fn capital(text: &str) -> String {
 /// The table in `docs/settings.md`: name, default, who may set it, description.
 pub fn settings_table() -> String {
     let mut table = String::from("| setting | default | of a repository | what |\n|---|---|---|---|\n");
-    for Setting { name, trust, default, help, .. } in SETTINGS {
+    for Setting { name, trust, default, help, kind, .. } in SETTINGS {
+        let values = match kind {
+            SettingKind::OneOf(values) => format!(" Values: `{}`.", values.join("`, `")),
+            _ => String::new(),
+        };
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
         let trust = match trust {
             Trust::Inert => "taken",
             Trust::Asks => "asked",
             Trust::User => "refused",
         };
-        let _ = writeln!(table, "| `{name}` | {default} | {trust} | {help} |");
+        let _ = writeln!(table, "| `{name}` | {default} | {trust} | {help}{values} |");
     }
     table
 }

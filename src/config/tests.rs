@@ -113,6 +113,9 @@ fn models_of_the_newer_api_are_asked_by_it() {
     let key = ("OPENAI_API_KEY", "o");
     assert_eq!(api("gpt-5-codex", &[key]), Api::Responses);
     assert_eq!(api("openai/o1-pro", &[key]), Api::Responses);
+    assert_eq!(api("gpt-5.4-mini", &[key]), Api::Responses);
+    assert_eq!(api("", &[key]), Api::Responses, "tools work with the default model");
+    assert_eq!(api("gpt-5.4", &[key, ("OPENAI_BASE_URL", "https://gateway.example.org/v1")]), Api::Chat);
     assert_eq!(api("gpt-5", &[key]), Api::Chat);
     assert_eq!(api("gpt-5", &[key, ("RHUMB_API", "responses")]), Api::Responses);
     assert_eq!(api("gpt-5-codex", &[key, ("OPENAI_BASE_URL", "https://gateway.example.org/v1")]), Api::Chat);

@@ -406,7 +406,10 @@ impl Host {
 
     fn connect(self, api: Api, base_url: &str, model: String) {
         let response = match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
-            Ok(provider) => self.set_client(ModelClient::new(Arc::new(provider), model)),
+            Ok(provider) => {
+                let catalog = &self.shared.env.catalog;
+                self.set_client(ModelClient::unconfigured(catalog, Arc::new(provider), model))
+            }
             Err(error) => Response::Failed { effect: EffectKind::Connect, failure: Failure::from(&error) },
         };
         tokio::spawn(async move { self.respond(response).await });

@@ -86,6 +86,12 @@ const UNSUPPORTED_PHRASES: &[&str] = &[
 const UNKNOWN_FIELD_PHRASES: &[&str] =
     &["unknown", "unrecognized", "unexpected", "extra inputs", "not permitted", "not allowed"];
 
+/// Returns whether an error message of the chat completions API refers to the Responses API, which OpenAI requires for
+/// some models, and for tools with others.
+pub(crate) fn needs_responses_api(message: &str) -> bool {
+    message.contains("v1/chat/completions") && message.contains("v1/responses")
+}
+
 /// Replaces the error for a request with tools if it says that tool calls are not supported.
 pub(crate) fn without_tools(error: LlmError) -> LlmError {
     let (LlmError::BadRequest { message, .. }
@@ -95,6 +101,10 @@ pub(crate) fn without_tools(error: LlmError) -> LlmError {
         return error;
     };
     let said = message.to_lowercase();
+    // The other API supports them.
+    if needs_responses_api(&said) {
+        return error;
+    }
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| said.contains(phrase));
     let lacks_tools = says(TOOL_WORDS) && says(UNSUPPORTED_PHRASES);
     if lacks_tools || (said.contains("tools") && says(UNKNOWN_FIELD_PHRASES)) {
@@ -302,6 +312,23 @@ mod tests {
         for (status, body, expected) in table {
             assert_eq!(kind(&sorted(status, body)), expected, "{status} {body}");
         }
+    }
+
+    #[test]
+    fn an_error_that_refers_to_the_responses_api_says_how_to_use_it() {
+        for (status, message) in [
+            (
+                400,
+                "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+            ),
+            (404, "This model is only supported in v1/responses and not in v1/chat/completions."),
+        ] {
+            let error = without_tools(sorted(status, &serde_json::json!({"error":{"message":message}}).to_string()));
+            assert!(error.to_string().contains(message), "{error:?}");
+            assert!(error.hint().contains("api = \"responses\""), "{}", error.hint());
+        }
+        let missing = sorted(404, r#"{"error":{"message":"no route for POST /v1/responses"}}"#);
+        assert!(!missing.hint().contains("api = "), "{}", missing.hint());
     }
 
     #[test]

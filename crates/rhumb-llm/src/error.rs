@@ -1,5 +1,6 @@
 //! Errors of requests to a model, classified by what the user can do about them.
 
+use super::classify::needs_responses_api;
 use super::retry::MAX_WAIT;
 use std::time::Duration;
 
@@ -163,6 +164,9 @@ impl LlmError {
             Self::Quota(_) => "Add credit or raise the limit with the provider, or choose another model.",
             Self::RateLimited { .. } => "Wait a little and send again, or choose another model.",
             Self::Overflow { .. } => "Drop files from the chat or clear the history, then send again.",
+            Self::BadRequest { message, .. } | Self::NotFound { message, .. } if needs_responses_api(message) => {
+                "Set api = \"responses\" in rhumb.toml; below [providers.NAME] it applies to that provider only."
+            }
             Self::NotFound { .. } => {
                 "Check the model's name, and that the base address ends as the server expects (often /v1)."
             }

@@ -18,6 +18,7 @@ use rhumb_text::secrets::masked;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -47,7 +48,8 @@ pub struct HttpProvider {
     send_secrets: bool,
     timeouts: Timeouts,
     retry: RetryPolicy,
-    quirks: Mutex<Quirks>,
+    /// What was learned about each model.
+    quirks: Mutex<HashMap<String, Quirks>>,
     client: OnceLock<reqwest::Client>,
 }
 
@@ -149,13 +151,13 @@ impl HttpProvider {
             return false;
         };
         let mut quirks = self.quirks();
-        let next = quirks.after(message, request);
-        let learned = next.is_some();
-        *quirks = next.unwrap_or_else(|| quirks.clone());
-        learned
+        let known = quirks.entry(request.model.clone()).or_default();
+        let Some(next) = known.after(message, request) else { return false };
+        *known = next;
+        true
     }
 
-    fn quirks(&self) -> MutexGuard<'_, Quirks> {
+    fn quirks(&self) -> MutexGuard<'_, HashMap<String, Quirks>> {
         self.quirks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -189,10 +191,11 @@ impl HttpProvider {
         }
     }
 
-    /// Encodes the body with the quirks of the server and the user's additional fields.
+    /// Encodes the body with the quirks of the model and the user's additional fields.
     fn body(&self, request: &Request) -> Value {
         let quirks = {
             let mut quirks = self.quirks();
+            let quirks = quirks.entry(request.model.clone()).or_default();
             if self.api == Api::Ollama {
                 quirks.context = Some(context_for(request, quirks.context));
             }

@@ -100,7 +100,7 @@
 //! - An answer is complete only if the server says so. A stream that just ends gives [`LlmError::Interrupted`].
 //! - A key is sent only to the address of its [`Endpoint`]. Redirects are not followed. No error, `Debug` output or
 //!   server message that the crate returns contains a key.
-//! - Parameters that a server rejects are learned from its error message and omitted from then on.
+//! - Parameters that a server rejects for a model are learned from its error message and omitted from then on.
 //! - Sizes and waiting times are limited: see [`Timeouts`] and [`LlmError::TooMuch`].
 //! - Calls in an incomplete answer are dropped. The arguments of the others are those of the model: they may be invalid
 //!   JSON, and the tool may not exist. In a request, invalid arguments become an object with the field `arguments`.

@@ -71,6 +71,9 @@ pub struct Request {
     pub tokens: usize,
     /// Maximum number of tokens of the answer. `None` leaves it to the server.
     pub max_output_tokens: Option<u32>,
+    /// Maximum number of output tokens of the model for this request, if known. It is the limit if `max_output_tokens`
+    /// is `None` and the API requires one. Other APIs ignore it.
+    pub model_max_output: Option<u32>,
     /// Whether `max_output_tokens` limits answer and thinking together, because of a spending cap. Otherwise an API
     /// with one limit for both gets the sum.
     pub capped: bool,

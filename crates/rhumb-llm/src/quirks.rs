@@ -1,7 +1,7 @@
-//! Parameters that a server is known to reject. They are learned from its error messages, so that each costs one
+//! Parameters that a server is known to reject for a model. They are learned from its error messages, so that each costs one
 //! request only.
 
-use super::classify::numbers;
+use super::classify::{needs_responses_api, numbers};
 use super::format::ANTHROPIC_OUTPUT;
 use crate::{Message, Request, Role};
 
@@ -19,6 +19,8 @@ pub(crate) enum Quirk {
     AlternateRoles,
     /// Chooses the number of thinking tokens itself and accepts a level only.
     AdaptiveThinking,
+    /// Does not accept `display` for adaptive thinking.
+    NoThinkingDisplay,
     /// Does not return summaries of its thinking.
     NoSummary,
     /// Does not accept thinking parameters.
@@ -62,6 +64,7 @@ const COMPLAINTS: &[(&[&str], Quirk)] = &[
     (&["developer instruction"], Quirk::NoSystem),
     (&["alternat"], Quirk::AlternateRoles),
     (&["adaptive"], Quirk::AdaptiveThinking),
+    (&["thinking", "display"], Quirk::NoThinkingDisplay),
     (&["reasoning", "summar"], Quirk::NoSummary),
     (&["think"], Quirk::NoThinking),
     (&["reasoning"], Quirk::NoThinking),
@@ -90,6 +93,10 @@ impl Quirks {
     /// Returns the quirks that avoid what `complaint` is about, or `None` if the message indicates nothing new.
     pub(crate) fn after(&self, complaint: &str, request: &Request) -> Option<Self> {
         let complaint = complaint.to_lowercase();
+        // The user should choose the other API. Without thinking, the request is rejected again or gets a worse answer.
+        if needs_responses_api(&complaint) {
+            return None;
+        }
         let taught = COMPLAINTS.iter().find(|(words, quirk)| {
             words.iter().all(|word| complaint.contains(word)) && !self.knows(*quirk) && concerns(*quirk, request)
         });
@@ -108,7 +115,8 @@ impl Quirks {
             ["max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "output tokens"]
                 .iter()
                 .any(|name| complaint.contains(name));
-        let asked = self.max_output.or(request.max_output_tokens).unwrap_or(ANTHROPIC_OUTPUT);
+        let asked = self.max_output.or(request.max_output_tokens).or(request.model_max_output);
+        let asked = asked.unwrap_or(ANTHROPIC_OUTPUT);
         let sizes = numbers(complaint).into_iter().filter_map(|number| u32::try_from(number.value).ok());
         let most = sizes.filter(|size| (256..asked).contains(size)).max().filter(|_| is_about_it)?;
         // "from 1 (inclusive) to 65537 (exclusive)"
@@ -126,7 +134,9 @@ fn concerns(quirk: Quirk, request: &Request) -> bool {
         Quirk::CompletionTokens => request.max_output_tokens.is_some(),
         Quirk::NoTemperature => request.temperature.is_some(),
         Quirk::NoSystem => request.messages.iter().any(|message| message.role == Role::System),
-        Quirk::AdaptiveThinking | Quirk::NoSummary | Quirk::NoThinking => request.thinking.is_some(),
+        Quirk::AdaptiveThinking | Quirk::NoThinkingDisplay | Quirk::NoSummary | Quirk::NoThinking => {
+            request.thinking.is_some()
+        }
         Quirk::NoCacheMarks => request.messages.iter().any(|message| message.cached),
         Quirk::NoThinkingBack => request.messages.iter().any(|message| !message.thinking.is_empty()),
         Quirk::NeedsThinkingBack | Quirk::ShortCallIds => request.messages.iter().any(has_calls),
@@ -214,6 +224,13 @@ mod tests {
     }
 
     #[test]
+    fn a_complaint_that_refers_to_the_responses_api_reveals_no_quirk() {
+        let complaint = "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. \
+                         To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+        assert_eq!(Quirks::default().after(complaint, &request()), None);
+    }
+
+    #[test]
     fn parameters_that_are_not_set_reveal_no_quirk() {
         let plain = Request::default();
         for complaint in ["temperature", "thinking", "cache_control", "system message", "max_completion_tokens"] {
@@ -236,5 +253,7 @@ mod tests {
             assert_eq!(quirks.max_output, Some(limit), "{complaint}");
             assert_eq!(quirks.after(complaint, &request()).and_then(|next| next.max_output), None, "{complaint}");
         }
+        let unlimited = Request { model_max_output: Some(100_000), ..Request::default() };
+        assert_eq!(Quirks::default().after(limits[0].0, &unlimited).and_then(|next| next.max_output), Some(32_000));
     }
 }

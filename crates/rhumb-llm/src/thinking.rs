@@ -76,7 +76,7 @@ impl ThinkingFilter {
 
     /// The server sends thinking separately, so the text contains none.
     pub(crate) fn reasoning_is_separate(&mut self) {
-        if let FilterState::Undecided { .. } = self.state {
+        if let FilterState::Start | FilterState::Undecided { .. } = self.state {
             self.state = FilterState::Text;
         }
     }
@@ -271,6 +271,15 @@ mod tests {
         thinking.feed("a\n");
         thinking.reasoning_is_separate();
         assert_eq!(thinking.feed("</think>\n"), [Segment::Text("</think>\n".into())]);
+    }
+
+    #[test]
+    fn an_answer_after_separate_thinking_contains_none() {
+        for answer in ["The tag\n</think>\nends it.", "<think> begins it."] {
+            let mut thinking = ThinkingFilter::new(false);
+            thinking.reasoning_is_separate();
+            assert_eq!(thinking.feed(answer), [Segment::Text(answer.into())]);
+        }
     }
 
     proptest! {

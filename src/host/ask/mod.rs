@@ -27,6 +27,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Minimum number of tokens that the spending cap must leave for an answer.
 const MIN_ANSWER_TOKENS: u32 = 256;
+/// Prompts leave this many tokens of a large context window free for the answer, so that a limit of this size is always accepted.
+const MIN_MODEL_OUTPUT: usize = 16_384;
 /// Tolerance between our token count and the server's, as one part in this many. A longer answer is considered endless.
 const COUNT_TOLERANCE: usize = 8;
 const COUNTDOWN_INTERVAL: Duration = Duration::from_secs(1);
@@ -210,6 +212,7 @@ impl Attempt<'_, '_> {
         let mut request = llm_request(client, &self.params.env.settings, self.params.choices, self.prompt);
         request.messages.extend(more);
         request.tokens += more_tokens;
+        request.model_max_output = self.model_max_output(request.tokens);
         let affordable = self.affordable(&request)?;
         let limit = affordable.and_then(|tokens| self.output_limit(&request, tokens)).or(request.max_output_tokens);
         let capped = limit != request.max_output_tokens;
@@ -277,9 +280,9 @@ impl Attempt<'_, '_> {
         if with_million == Dollars::ZERO {
             return Ok(None);
         }
-        let allowance = allowance.over(*self.paid.lock().unwrap_or_else(PoisonError::into_inner));
-        let per_token = with_million.over(bare).as_f64() / 1e6;
-        let answer = if bare > allowance { 0.0 } else { allowance.over(bare).as_f64() / per_token };
+        let allowance = allowance.saturating_sub(*self.paid.lock().unwrap_or_else(PoisonError::into_inner));
+        let per_token = with_million.saturating_sub(bare).as_f64() / 1e6;
+        let answer = if bare > allowance { 0.0 } else { allowance.saturating_sub(bare).as_f64() / per_token };
         if answer.is_nan() || answer < f64::from(MIN_ANSWER_TOKENS) {
             return Err(AskError::Unsent(Failure {
                 message: format!("Not sent: this request would exceed the spending cap ({allowance} remain)."),
@@ -288,6 +291,14 @@ impl Attempt<'_, '_> {
         }
         // The cast saturates.
         Ok(Some(answer as u32))
+    }
+
+    /// Maximum number of output tokens of the model, if known, beside a request of `tokens` tokens. Some servers reject a limit that
+    /// exceeds the rest of the context window.
+    fn model_max_output(&self, tokens: usize) -> Option<u32> {
+        let rest = self.prompt.window.tokens.saturating_sub(tokens + tokens / COUNT_TOLERANCE);
+        let max = self.params.client.facts.max_output?.min(rest.max(MIN_MODEL_OUTPUT));
+        u32::try_from(max).ok()
     }
 
     /// The output limit to send: that of the settings, reduced to what the spending cap allows.

@@ -6,7 +6,6 @@ use rhumb_llm::models::Caching;
 use rhumb_llm::{Message, Role};
 use rhumb_llm::{Request, StreamEvent, Usage};
 use rhumb_session::Spent;
-use rhumb_session::context::Prompt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -15,22 +14,22 @@ use tokio_util::sync::CancellationToken;
 /// Shortly before the expiry of Anthropic's cache, which is five minutes after its last use.
 pub(super) const PING_EVERY: Duration = Duration::from_secs(5 * 60 - 5);
 
-/// Sends up to `max_pings` pings at an interval, until `cancel` or the first error. The cost of each is sent to `spent`.
+/// Sends up to `max_pings` pings for `request` at an interval, until `cancel` or the first error. The cost of each is sent to `spent`.
 pub(super) async fn keep_warm(
     client: &ModelClient,
-    prompt: &Prompt,
+    request: Request,
     max_pings: u32,
     interval: Duration,
     cancel: &CancellationToken,
     spent: mpsc::Sender<Spent>,
 ) {
-    let Some(request) = ping(client, prompt) else { return };
+    let Some(ping) = ping(client, request) else { return };
     for _ in 0..max_pings {
         tokio::select! {
             () = cancel.cancelled() => return,
             () = tokio::time::sleep(interval) => {}
         }
-        let Some(usage) = send_ping(client, request.clone(), cancel).await else { return };
+        let Some(usage) = send_ping(client, ping.clone(), cancel).await else { return };
         let spent_now = Spent { model: Arc::clone(&client.facts), tokens: usage.tokens(), estimated: false };
         if spent.send(spent_now).await.is_err() {
             return;
@@ -38,15 +37,16 @@ pub(super) async fn keep_warm(
     }
 }
 
-/// The request that refreshes the cache: the messages up to the last cache mark. `None` without a mark.
-fn ping(client: &ModelClient, prompt: &Prompt) -> Option<Request> {
-    if client.facts.capabilities.caching != Caching::Marked {
+/// The request that refreshes the cache of `request`: its messages up to the last cache mark, with its tools. `None` without a mark.
+fn ping(client: &ModelClient, mut request: Request) -> Option<Request> {
+    // Thinking needs more output tokens, and a request without it does not read the cache of one with it.
+    if client.facts.capabilities.caching != Caching::Marked || request.thinking.is_some() {
         return None;
     }
-    let last = prompt.messages.iter().rposition(|message| message.cached)?;
-    let mut messages = prompt.messages.get(..=last)?.to_vec();
-    messages.push(Message::new(Role::User, "Answer with one word: here."));
-    Some(Request { model: client.model.clone(), messages, max_output_tokens: Some(1), ..Request::default() })
+    let last = request.messages.iter().rposition(|message| message.cached)?;
+    request.messages.truncate(last + 1);
+    request.messages.push(Message::new(Role::User, "Answer with one word: here."));
+    Some(Request { max_output_tokens: Some(1), ..request })
 }
 
 async fn send_ping(client: &ModelClient, request: Request, cancel: &CancellationToken) -> Option<Usage> {
@@ -73,8 +73,7 @@ mod tests {
 
     use super::*;
     use rhumb_llm::models::{Capabilities, Model};
-    use rhumb_llm::{Completion, Finish, LlmError, Provider};
-    use rhumb_session::context::Window;
+    use rhumb_llm::{Completion, Finish, LlmError, Provider, Thinking, Tool};
 
     #[derive(Default)]
     struct RecordingProvider(Mutex<Vec<Request>>);
@@ -107,24 +106,35 @@ mod tests {
         (ModelClient { facts, ..ModelClient::new(Arc::clone(&provider) as Arc<dyn Provider>, "m".into()) }, provider)
     }
 
-    fn prompt() -> Prompt {
+    fn request() -> Request {
         let marked = Message { cached: true, ..Message::new(Role::User, "files") };
         let messages = vec![Message::new(Role::System, "rules"), marked, Message::new(Role::User, "do it")];
-        let window = Window { tokens: 1_000, known: true };
-        Prompt { messages, tokens: 9, exact: true, window, ..Prompt::default() }
+        let parameters = serde_json::Value::Null;
+        let tool = Tool { name: "grep".into(), description: String::new(), parameters, built_in: false };
+        Request { model: "m".into(), messages, tokens: 9, tools: vec![tool], ..Request::default() }
     }
 
     #[tokio::test]
     async fn the_marked_prefix_is_sent_again_and_its_cost_reported() {
         let (client, provider) = client(Caching::Marked);
         let (sender, mut spent) = mpsc::channel(8);
-        keep_warm(&client, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
+        keep_warm(&client, request(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         let sent = provider.0.lock().unwrap().clone();
         assert_eq!(sent.len(), 2);
         let said: Vec<&str> = sent[0].messages.iter().map(|message| message.content.as_str()).collect();
         assert_eq!(said[..2], ["rules", "files"]);
         assert_eq!((said.len(), sent[0].max_output_tokens), (3, Some(1)));
+        assert_eq!(sent[0].tools, request().tools, "the cache begins with the tools");
         assert_eq!(spent.recv().await.unwrap().tokens.cache_read, 90);
+    }
+
+    #[tokio::test]
+    async fn no_ping_follows_a_request_with_thinking() {
+        let (client, provider) = client(Caching::Marked);
+        let (sender, _spent) = mpsc::channel(8);
+        let request = Request { thinking: Some(Thinking::Effort("high".into())), ..request() };
+        keep_warm(&client, request, 1, Duration::from_millis(1), &CancellationToken::new(), sender).await;
+        assert!(provider.0.lock().unwrap().is_empty());
     }
 
     #[tokio::test]
@@ -133,10 +143,10 @@ mod tests {
         let cancel = CancellationToken::new();
         cancel.cancel();
         let (marked, provider) = client(Caching::Marked);
-        keep_warm(&marked, &prompt(), 2, Duration::from_secs(60), &cancel, sender.clone()).await;
+        keep_warm(&marked, request(), 2, Duration::from_secs(60), &cancel, sender.clone()).await;
         assert!(provider.0.lock().unwrap().is_empty());
         let (by_prefix, provider) = client(Caching::ByPrefix);
-        keep_warm(&by_prefix, &prompt(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
+        keep_warm(&by_prefix, request(), 2, Duration::from_millis(1), &CancellationToken::new(), sender).await;
         assert!(provider.0.lock().unwrap().is_empty());
     }
 }

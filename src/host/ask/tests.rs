@@ -218,6 +218,21 @@ async fn an_answer_that_the_cap_cuts_off_is_told_from_one_that_is_as_long_as_it_
 }
 
 #[tokio::test]
+async fn the_output_limit_of_a_model_fits_into_its_window() {
+    let limit = async |max_output, least| {
+        let model = Model { max_output, ..Model::unknown("m") };
+        let answers = vec![("word", Ok(Finish::Stop))];
+        let sent = play(AskFixture { model, answers, least, ..AskFixture::default() }).await.seen.remove(0);
+        (sent.max_output_tokens, sent.model_max_output)
+    };
+    assert_eq!(limit(None, 0).await, (None, None));
+    assert_eq!(limit(Some(64_000), 0).await, (None, Some(64_000)));
+    assert_eq!(limit(Some(64_000), 40_000).await, (None, Some(55_000)));
+    assert_eq!(limit(Some(64_000), 80_000).await, (None, Some(16_384)), "the prompt leaves this free");
+    assert_eq!(limit(Some(4_096), 80_000).await, (None, Some(4_096)));
+}
+
+#[tokio::test]
 async fn no_request_passes_the_cap() {
     let answers = || vec![("word", Ok(Finish::Stop))];
     let asked = async |allowance| {

@@ -2,11 +2,12 @@
 //! provider warm afterwards.
 
 use super::pings::{PING_EVERY, keep_warm};
-use super::{AskParams, ask};
+use super::{AskParams, ask, llm_request};
 use crate::host::history_summary::SummaryRequest;
 use crate::host::{CachedCounter, Host, ModelClient, RequestEnv, connect_model, lock, on_blocking_thread};
 use rhumb_index::repo_map::Refresh;
-use rhumb_session::context::{Prompt, SectionKind};
+use rhumb_llm::Request;
+use rhumb_session::context::SectionKind;
 use rhumb_session::{AskEvent, ContextView, Failure, ModelRole, RequestSpec, Response};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -62,7 +63,8 @@ impl Host {
         }
         self.respond(match result {
             Ok(answer) => {
-                tokio::spawn(self.clone().keep_warm(turn, client.clone(), answer.prompt, cancel));
+                let request = llm_request(&client, &self.shared.env.settings, &spec.overrides, &answer.prompt);
+                tokio::spawn(self.clone().keep_warm(turn, client.clone(), request, cancel));
                 Response::Ended { turn, result: Ok(answer.completion) }
             }
             Err(error) => Response::Ended { turn, result: Err(error) },
@@ -71,9 +73,9 @@ impl Host {
     }
 
     /// Keeps the provider's cache of a request warm until the next turn, if the settings enable it.
-    async fn keep_warm(self, turn: u64, client: ModelClient, prompt: Arc<Prompt>, cancel: CancellationToken) {
+    async fn keep_warm(self, turn: u64, client: ModelClient, request: Request, cancel: CancellationToken) {
         let (sender, mut spent) = mpsc::channel(1);
-        let pings = keep_warm(&client, &prompt, self.shared.env.settings.cache_pings, PING_EVERY, &cancel, sender);
+        let pings = keep_warm(&client, request, self.shared.env.settings.cache_pings, PING_EVERY, &cancel, sender);
         let forward = async {
             while let Some(spent) = spent.recv().await {
                 self.respond(Response::Asked { turn, event: AskEvent::Spent(spent) }).await;
@@ -169,7 +171,7 @@ pub fn editor_client(env: &RequestEnv, main: &ModelClient, named: Option<&str>) 
     match other {
         Ok(Some(client)) => (client, None),
         // A server that was found on this machine, or chosen by address, has only its own models.
-        Ok(None) => (ModelClient::new(Arc::clone(&main.provider), name.to_owned()), None),
+        Ok(None) => (ModelClient::unconfigured(&env.catalog, Arc::clone(&main.provider), name.to_owned()), None),
         Err(error) => {
             let message = format!("The editor model {name} is not available, so {} is used: {error}.", main.model);
             (main.clone(), Some(Failure { message, hint: error.hint() }))

@@ -10,6 +10,7 @@ use rhumb_llm::{HttpProvider, LlmError, Message, Provider, Request, Timeouts};
 use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response, Spent};
 use rhumb_text::nearest;
 use rhumb_tokens::TokenCounter;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Maximum number of a server's models in a message.
@@ -33,9 +34,16 @@ pub struct ModelClient {
 }
 
 impl ModelClient {
-    /// A client for `provider` without notes.
+    /// A client for `provider` without notes, with the bundled catalog.
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
-        let facts = Arc::new(Catalog::bundled().find(&model));
+        Self::unconfigured(&Catalog::bundled(), provider, model)
+    }
+
+    /// A client for `provider`, which is not from the settings, without notes.
+    pub(super) fn unconfigured(catalog: &Catalog, provider: Arc<dyn Provider>, model: String) -> Self {
+        // A server on this machine was found by its address. Its models have neither the prices nor the windows of a vendor.
+        let is_local = provider.name().parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let facts = Arc::new(if is_local { catalog.find_at("local", &model) } else { catalog.find(&model) });
         Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
     }
 
@@ -54,7 +62,7 @@ impl ModelClient {
     /// Subtracts what was spent from the rest of the allowance.
     pub(super) fn pay(&self, left: &mut Option<Dollars>, spent: &Spent) {
         let paid = self.facts.prices.map(|prices| prices.cost(spent.tokens)).unwrap_or_default();
-        *left = left.map(|left| left.over(paid));
+        *left = left.map(|left| left.saturating_sub(paid));
     }
 }
 
@@ -149,7 +157,7 @@ impl Host {
             // A server that was found on this machine stays connected, whatever the name of the model.
             let found = host.client().filter(|client| !client.configured);
             let client = match found {
-                Some(client) => ModelClient::new(client.provider, model),
+                Some(client) => ModelClient::unconfigured(&host.shared.env.catalog, client.provider, model),
                 None => match connect_model(&host.shared.env, &model) {
                     Ok(Some(ModelClient { lacks_key_of: Some(provider), .. })) => {
                         return key_missing(Some(provider), model);
@@ -221,6 +229,8 @@ fn unlisted(host: &str, model: &str, served: &[String]) -> Option<(String, Strin
 mod tests {
     use super::*;
     use crate::config::{Overrides, Settings, Sources};
+    use rhumb_llm::Endpoint;
+    use rhumb_llm::models::{Api, ModelOverride, Prices};
 
     fn env(vars: &[(&str, &str)]) -> RequestEnv {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
@@ -252,6 +262,18 @@ mod tests {
         let env = env(&[("RHUMB_BASE_URL", "http://127.0.0.1:1/v1")]);
         let client = connect_model(&env, "mini").unwrap().unwrap();
         assert_eq!((client.model.as_str(), client.facts.known), ("mini", false));
+    }
+
+    #[test]
+    fn a_model_of_a_server_that_was_found_here_costs_nothing_and_has_its_own_window() {
+        let endpoint = Endpoint::without_key(Api::Ollama, "http://127.0.0.1:1/v1", "devstral:latest");
+        let provider: Arc<dyn Provider> = Arc::new(HttpProvider::new(&endpoint).unwrap());
+        let client = ModelClient::new(Arc::clone(&provider), endpoint.model.clone());
+        assert!(!client.facts.known && client.facts.prices == Some(Prices::default()), "{:?}", client.facts);
+        let own = ModelOverride { window: Some(65_536), ..ModelOverride::default() };
+        let catalog = Catalog::bundled().with_user([("devstral".to_owned(), own)].into(), [].into());
+        let client = ModelClient::unconfigured(&catalog, provider, endpoint.model);
+        assert_eq!((client.facts.window, client.facts.prices), (65_536, Some(Prices::default())));
     }
 
     #[test]

@@ -219,11 +219,10 @@ fn keys(settings: &Settings) -> Vec<Check> {
     if settings.base_url.is_some() {
         return vec![key_of(settings, "base_url", settings.model.as_deref().unwrap_or_default())];
     }
-    let own = settings.providers.entries.keys().map(String::as_str);
     let presets = PRESETS.iter().filter(|preset| preset.api != Api::Ollama).map(|preset| preset.name);
-    let mut names: Vec<&str> = presets.chain(own).collect();
-    names.dedup();
-    for name in names {
+    let presets: Vec<&str> = presets.collect();
+    let own = settings.providers.entries.keys().map(String::as_str).filter(|name| !presets.contains(name));
+    for name in presets.iter().copied().chain(own) {
         match key_of(settings, name, &format!("{name}/any")) {
             check if check.health == Health::Lacking => missing.push(name),
             check => checks.push(check),
@@ -399,6 +398,7 @@ pub async fn server_check(client: Option<&ModelClient>) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ProviderEntry;
 
     #[test]
     fn every_check_says_what_to_do_where_something_does_not_work() {
@@ -412,6 +412,14 @@ mod tests {
         }
         let text = checks_text(&checks);
         assert!(text.contains("✓ version") && text.lines().count() >= checks.len(), "{text}");
+    }
+
+    #[test]
+    fn a_preset_with_an_entry_in_the_settings_is_named_once() {
+        let mut settings = Settings::default();
+        settings.providers.entries.insert("anthropic".into(), ProviderEntry::default());
+        let told: String = keys(&settings).iter().map(|check| format!("{} {}\n", check.name, check.text)).collect();
+        assert_eq!(told.matches("anthropic").count(), 1, "{told}");
     }
 
     #[test]

@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use url::Url;
 
-/// Maximum number of output tokens if the request sets none, since the API requires a value. If a model does not
-/// accept it, its error message names the limit, which is then used.
+/// Maximum number of output tokens if the request sets none and that of the model is unknown, since the API requires a
+/// value. If a model does not accept it, its error message names the limit, which is then used.
 pub(crate) const DEFAULT_OUTPUT: u32 = 16_384;
 /// Maximum number of cache marks in a request.
 const MAX_MARKS: usize = 4;
@@ -43,7 +43,7 @@ impl Format for Anthropic {
 
     fn body(&self, context: &RequestContext<'_>) -> Value {
         let (system_messages, groups) = grouped_messages(context);
-        let output = context.max_output().or(context.quirks.max_output).unwrap_or(DEFAULT_OUTPUT);
+        let output = max_output(context);
         let thinking = thinking(context, output);
         // Blocks of thinking are accepted only if thinking is on, which is the default of some servers.
         let is_on = thinking.is_some() || (context.request.thinking.is_none() && can_think(context));
@@ -71,7 +71,9 @@ impl Format for Anthropic {
         body.insert("messages".into(), Value::Array(messages));
         body.insert("stream".into(), json!(true));
         match thinking {
-            Some(thinking) if context.quirks.knows(Quirk::AdaptiveThinking) => set_effort(&mut body, thinking, output),
+            Some(thinking) if context.quirks.knows(Quirk::AdaptiveThinking) => {
+                set_effort(&mut body, context, thinking, output);
+            }
             Some(thinking) => set_budget(&mut body, thinking, output, is_fixed(context, output)),
             None => {
                 body.insert("max_tokens".into(), json!(output));
@@ -160,6 +162,13 @@ fn call(block: &Value, index: Option<u64>) -> Option<CallPart> {
         arguments: arguments_of(block.get("input").filter(|input| **input != json!({}))),
         ..CallPart::default()
     })
+}
+
+/// Returns the maximum number of output tokens: that of the request or else of the model, or less if the server accepts
+/// less.
+fn max_output(context: &RequestContext<'_>) -> u32 {
+    let asked = context.request.max_output_tokens.or(context.request.model_max_output);
+    [asked, context.quirks.max_output].into_iter().flatten().min().unwrap_or(DEFAULT_OUTPUT)
 }
 
 /// Returns whether thinking is possible in this request.
@@ -279,15 +288,28 @@ fn trim_last(messages: &mut Vec<Value>) {
     }
 }
 
-/// Returns whether `output` limits answer and thinking together, because of a spending cap or a limit of the server.
+/// Returns whether `output` limits answer and thinking together, because of a spending cap or a limit of the server or
+/// the model.
 fn is_fixed(context: &RequestContext<'_>, output: u32) -> bool {
-    context.request.capped || context.quirks.max_output.is_some_and(|most| most <= output)
+    let request = context.request;
+    let is_of_model = request.max_output_tokens.is_none() && request.model_max_output.is_some();
+    request.capped || is_of_model || context.quirks.max_output.is_some_and(|most| most <= output)
 }
 
-fn set_effort(body: &mut Map<String, Value>, thinking: &Thinking, output: u32) {
+fn set_effort(body: &mut Map<String, Value>, context: &RequestContext<'_>, thinking: &Thinking, output: u32) {
+    let mut adaptive = json!({ "type": "adaptive" });
+    // Since Opus 4.7, the text of the thinking is omitted by default.
+    if !context.quirks.knows(Quirk::NoThinkingDisplay) {
+        adaptive["display"] = json!("summarized");
+    }
+    // The API has no level below `low`.
+    let level = match effort(thinking) {
+        "minimal" => "low",
+        level => level,
+    };
     body.insert("max_tokens".into(), json!(output));
-    body.insert("thinking".into(), json!({ "type": "adaptive" }));
-    body.insert("output_config".into(), json!({ "effort": effort(thinking) }));
+    body.insert("thinking".into(), adaptive);
+    body.insert("output_config".into(), json!({ "effort": level }));
 }
 
 /// Sets the thinking budget. Thinking counts towards `max_tokens`, so the budget is added to it. If the limit is
@@ -418,8 +440,8 @@ mod tests {
         assert_eq!(body(&thinking(Thinking::Budget(5)), &[])["thinking"]["budget_tokens"], MIN_BUDGET);
         let word = thinking(Thinking::Effort("high".into()));
         assert_eq!(body(&word, &[])["thinking"]["budget_tokens"], 24_576);
-        let adaptive = body(&word, &["use thinking.type adaptive and output_config.effort"]);
-        assert_eq!(adaptive["thinking"], json!({"type":"adaptive"}));
+        let adaptive = body(&word, &[ADAPTIVE]);
+        assert_eq!(adaptive["thinking"], json!({"type":"adaptive","display":"summarized"}));
         assert_eq!(adaptive["output_config"], json!({"effort":"high"}));
         for without in [
             body(&word, &["thinking is not supported by this model"]),
@@ -428,6 +450,44 @@ mod tests {
         ] {
             assert!(without.get("thinking").is_none() && without["max_tokens"] == 4000, "{without}");
         }
+    }
+
+    const ADAPTIVE: &str = "use thinking.type adaptive and output_config.effort";
+
+    #[test]
+    fn adaptive_thinking_has_a_level_that_the_api_knows_and_is_shown_if_possible() {
+        let request = Request {
+            messages: vec![Message::new(Role::User, "u")],
+            thinking: Some(Thinking::Effort("minimal".into())),
+            ..Request::default()
+        };
+        let refused = "thinking.adaptive.display: Extra inputs are not permitted";
+        for (complaints, thinking) in [
+            (&[ADAPTIVE][..], json!({"type":"adaptive","display":"summarized"})),
+            (&[ADAPTIVE, refused], json!({"type":"adaptive"})),
+        ] {
+            let body = body(&request, complaints);
+            assert_eq!((&body["thinking"], &body["output_config"]), (&thinking, &json!({"effort":"low"})));
+        }
+    }
+
+    #[test]
+    fn without_a_limit_in_the_request_that_of_the_model_is_sent() {
+        let request = |model_max_output, thinking| Request {
+            messages: vec![Message::new(Role::User, "u")],
+            model_max_output,
+            thinking,
+            ..Request::default()
+        };
+        let limit = |request: &Request, complaints: &[&str]| body(request, complaints)["max_tokens"].clone();
+        assert_eq!(limit(&request(None, None), &[]), DEFAULT_OUTPUT);
+        assert_eq!(limit(&request(Some(64_000), None), &[]), 64_000);
+        assert_eq!(limit(&Request { max_output_tokens: Some(4000), ..request(Some(64_000), None) }, &[]), 4000);
+        let complaint = "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens";
+        assert_eq!(limit(&request(Some(64_000), None), &[complaint]), 32_000);
+        // Thinking counts towards it.
+        let thinking = body(&request(Some(20_000), Some(Thinking::Budget(24_000))), &[]);
+        assert_eq!((&thinking["max_tokens"], &thinking["thinking"]["budget_tokens"]), (&json!(20_000), &json!(10_000)));
     }
 
     #[test]

@@ -324,9 +324,12 @@ fn finish(word: &str) -> Option<Finish> {
 
 fn usage(value: &Value) -> Option<Usage> {
     let cached = ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
+    let input = value.get("prompt_tokens")?.as_u64()?;
+    // xAI counts thinking in the total only.
+    let rest_of_total = number_at(value, "/total_tokens").saturating_sub(input);
     Some(Usage {
-        input: value.get("prompt_tokens")?.as_u64()?,
-        output: number_at(value, "/completion_tokens"),
+        input,
+        output: number_at(value, "/completion_tokens").max(rest_of_total),
         cached: cached.iter().find_map(|path| value.pointer(path)?.as_u64()).unwrap_or(0),
         cache_written: number_at(value, "/prompt_tokens_details/cache_write_tokens")
             .max(number_at(value, "/cache_creation_input_tokens")),
@@ -384,6 +387,20 @@ mod tests {
         assert_eq!((read.text.as_str(), read.reasoning.as_str()), ("ab", "r"));
         assert_eq!(read.finish, Some(Finish::Length));
         assert_eq!(read.usage, Some(Usage { input: 5, output: 2, cached: 3, ..Usage::default() }));
+    }
+
+    #[test]
+    fn thinking_that_only_the_total_contains_is_output() {
+        let output = |completion: u64, total: Value| {
+            let usage = json!({
+                "prompt_tokens": 32, "completion_tokens": completion, "total_tokens": total,
+                "completion_tokens_details": {"reasoning_tokens": 94},
+            });
+            Chat.chunk(&json!({"choices":[],"usage":usage})).unwrap().usage.unwrap().output
+        };
+        assert_eq!(output(9, json!(135)), 103, "xAI");
+        assert_eq!(output(103, json!(135)), 103, "OpenAI");
+        assert_eq!(output(103, Value::Null), 103);
     }
 
     #[test]

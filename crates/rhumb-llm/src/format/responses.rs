@@ -262,7 +262,7 @@ fn usage(value: &Value) -> Option<Usage> {
         input: value.get("input_tokens")?.as_u64()?,
         output: number_at(value, "/output_tokens"),
         cached: number_at(value, "/input_tokens_details/cached_tokens"),
-        cache_written: 0,
+        cache_written: number_at(value, "/input_tokens_details/cache_write_tokens"),
         reasoning: number_at(value, "/output_tokens_details/reasoning_tokens"),
     })
 }
@@ -305,6 +305,13 @@ mod tests {
         let quirks = quirks.after("verify your organization for reasoning summaries", &request).unwrap();
         let body = Responses.body(&RequestContext { request: &request, quirks: &quirks, host: "h" });
         assert_eq!(body["reasoning"], json!({"effort":"high"}));
+    }
+
+    #[test]
+    fn tokens_that_are_written_to_the_cache_are_counted() {
+        let details = json!({"cached_tokens":2000,"cache_write_tokens":400});
+        let usage = usage(&json!({"input_tokens":2600,"input_tokens_details":details,"output_tokens":7}));
+        assert_eq!(usage, Some(Usage { input: 2600, output: 7, cached: 2000, cache_written: 400, reasoning: 0 }));
     }
 
     #[test]

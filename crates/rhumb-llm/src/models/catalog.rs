@@ -8,7 +8,7 @@ use super::cost::Prices;
 use super::family::{ALIASES, FamilyDefaults, alias_named, family_defaults};
 use super::lists::{ListKind, Listing, ModelList};
 use super::model::{Caching, Model, ModelOverride, Source, ThinkingControl};
-use super::name::{ModelName, matches_pattern, version};
+use super::name::{ModelName, gpt_version, matches_pattern, version};
 use super::name::{PriceSource, ProviderInfo};
 use rhumb_text::fuzzy::{FuzzyFilter, FuzzyMatch, NamePart};
 use std::cmp::Reverse;
@@ -111,6 +111,7 @@ impl Catalog {
             let price = listed.and_then(|(listing, _)| listing.prices).map(|prices| prices.output);
             model.weak = self.related_model(provider, weak, &name, price);
             model.editor = self.related_model(provider, editor, &name, None);
+            model.responses_only |= provider == "openai" && gpt_version(&name.base) >= Some(FIRST_WITHOUT_CHAT_TOOLS);
         }
         if named.is_some() && ModelName::is_free(name.id) {
             model.prices = Some(Prices::default());
@@ -220,6 +221,9 @@ fn set_local(model: &mut Model) {
     model.prices = Some(Prices::default());
     model.capabilities.caching = Caching::ByPrefix;
 }
+
+/// From this version of GPT on, OpenAI rejects tools in the chat completions API.
+const FIRST_WITHOUT_CHAT_TOOLS: (u32, u32) = (5, 4);
 
 /// Returns whether an unlisted OpenAI model works only with the Responses API.
 fn needs_responses_api(id: &str) -> bool {
@@ -582,8 +586,13 @@ mod tests {
         for model in ["o1-pro", "gpt-5-codex", "gpt-5.1-codex-mini", "codex-mini-latest", "gpt-9-pro-2031-01-01"] {
             assert!(only(model), "{model}");
         }
-        for model in ["gpt-5", "o3", "gpt-4.1-mini", "gpt-4o-prototype"] {
+        for model in ["gpt-5", "gpt-5.1", "o3", "gpt-4.1-mini", "gpt-4o-prototype", "gpt-oss-120b"] {
             assert!(!only(model), "{model}");
         }
+        // Chat completions serves these without tools. Some are listed.
+        for model in ["gpt-5.4", "gpt-5.4-mini", "gpt-5.6-sol", "gpt-6", "gpt-6.1-sol-2031-01-01"] {
+            assert!(only(model), "{model}");
+        }
+        assert!(find("gpt-5.4").responses_only && !find("openrouter/openai/gpt-5.4").responses_only);
     }
 }

@@ -115,7 +115,7 @@ impl Dollars {
 
     /// Returns the difference to `other`, or zero if this is less.
     #[must_use]
-    pub fn over(self, other: Self) -> Self {
+    pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
@@ -243,7 +243,7 @@ impl Ledger {
         let session = self.session();
         let with_request = session.known + estimate.unwrap_or_default();
         if with_request > cap {
-            return CapCheck::Exceeds { by: with_request.over(cap) };
+            return CapCheck::Exceeds { by: with_request.saturating_sub(cap) };
         }
         if estimate.is_none() || session.unpriced > 0 { CapCheck::Unknown } else { CapCheck::Within }
     }

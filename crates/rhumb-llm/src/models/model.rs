@@ -163,7 +163,7 @@ pub struct Model {
     pub prices: Option<Prices>,
     /// First day on which the model is no longer available, such as `2026-11-30`.
     pub retires: Option<String>,
-    /// Whether only [`Api::Responses`] serves it.
+    /// Whether only [`Api::Responses`] serves it, or serves it with tools.
     pub responses_only: bool,
     /// What it supports.
     pub capabilities: Capabilities,

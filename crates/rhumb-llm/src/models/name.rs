@@ -179,6 +179,12 @@ pub(crate) fn version(key: &str) -> (u32, String) {
     (major, minor.trim_end_matches('0').to_owned())
 }
 
+/// Returns the major and minor version of a GPT model, from its base: (5, 4) for `gpt-5-4-mini`.
+pub(crate) fn gpt_version(base: &str) -> Option<(u32, u32)> {
+    let mut pieces = base.strip_prefix("gpt-")?.split('-').map(number);
+    Some((pieces.next()??, pieces.next().flatten().unwrap_or_default()))
+}
+
 fn number(piece: &str) -> Option<u32> {
     piece.parse().ok().filter(|_| piece.len() <= 2)
 }
@@ -360,6 +366,27 @@ mod tests {
         assert!(version("claude-opus-4-8") < version("claude-opus-5"));
         assert!(version("gpt-4o") < version("gpt-5-4-mini"));
         assert_eq!(version("llama-70b"), (0, String::new()));
+    }
+
+    #[test]
+    fn gpt_versions_are_read_from_the_name() {
+        let version = |name: &str| gpt_version(&ModelName::of(name).base);
+        for (name, expected) in [
+            ("gpt-5.4", (5, 4)),
+            ("openai/GPT-5.4-mini-2026-03-17", (5, 4)),
+            ("gpt-6.1-sol", (6, 1)),
+            ("gpt-5.10", (5, 10)),
+            ("gpt-6", (6, 0)),
+            ("gpt-5-2025-08-07", (5, 0)),
+            ("gpt-5.1-chat-latest", (5, 1)),
+            ("gpt-4.1-nano", (4, 1)),
+            ("gpt-4-0613", (4, 0)),
+        ] {
+            assert_eq!(version(name), Some(expected), "{name}");
+        }
+        for name in ["gpt-oss-120b", "gpt-4o-2024-08-06", "gpt-audio-1.5", "o3", "claude-opus-5-5", "gpt-"] {
+            assert_eq!(version(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -244,6 +244,18 @@ async fn a_server_without_stream_options_is_remembered() {
 }
 
 #[tokio::test]
+async fn what_is_learned_about_a_model_does_not_apply_to_another() {
+    let refused: Canned = (400, vec![], json!({"error":{"message":"Unknown field: stream_options"}}).to_string());
+    let (base, seen) = canned(vec![refused, ok([&delta("ok"), STOP, DONE].concat())]).await;
+    let server = server(&base);
+    for model in ["tiny", "other", "tiny"] {
+        ask_for(&server, Request { model: model.into(), ..request() }).await.0.unwrap();
+    }
+    let sent = |asked: &servers::Asked| asked.body.get("stream_options").is_some();
+    assert_eq!(seen.lock().unwrap().iter().map(sent).collect::<Vec<_>>(), [true, false, true, false]);
+}
+
+#[tokio::test]
 async fn cancelling_keeps_the_text_and_closes_the_connection() {
     let (base, hung_up) = rude(vec![vec![head(""), send(&delta("half")), Step::Hold]]).await;
     let server = server(&base);
