@@ -57,9 +57,9 @@ pub struct FileRelevance {
     pub parts: [f64; PARTS],
     /// Score by field of its definitions, saturated apart.
     pub fields: [f64; FIELDS],
-    /// Sum of the rarities of the title's words that occur.
+    /// Sum of the idfs of the title's words that occur.
     pub coverage: f64,
-    /// Sum of the rarities of the identifiers that occur, by their weights.
+    /// Sum of the idfs of the identifiers that occur, by their weights.
     pub identifiers: f64,
     /// Words in the path.
     pub path: PathRelevance,
@@ -80,7 +80,7 @@ pub struct PathRelevance {
     pub folders: f64,
     /// Words of code and error text.
     pub code: f64,
-    /// The share of the words of title and prose, weighted by rarity, that share a prefix with a word of the file name or its folder.
+    /// The share of the words of title and prose, weighted by their inverse document frequency, that share a prefix with a word of the file name or its folder.
     pub prefix: f64,
 }
 
@@ -93,9 +93,9 @@ pub struct UnitRelevance {
     pub parts: [f32; PARTS],
     /// Score by field, saturated apart.
     pub fields: [f32; FIELDS],
-    /// Sum of the rarities of the title's words that occur.
+    /// Sum of the idfs of the title's words that occur.
     pub coverage: f32,
-    /// Sum of the rarities of the identifiers that occur, by their weights.
+    /// Sum of the idfs of the identifiers that occur, by their weights.
     pub identifiers: f32,
 }
 
@@ -289,11 +289,11 @@ struct Statistics<'q> {
     query: &'q Query,
     /// By query term: inverse document frequency among passages, definitions, files and paths.
     passage_rarity: Vec<f64>,
-    unit_rarity: Vec<f64>,
-    file_rarity: Vec<f64>,
-    path_rarity: Vec<f64>,
+    unit_idf: Vec<f64>,
+    file_idf: Vec<f64>,
+    path_idf: Vec<f64>,
     /// Sum of the inverse document frequencies of the query's words among files.
-    word_rarity: f64,
+    word_idf: f64,
     /// Mean lengths, in terms.
     passage_length: f64,
     unit_length: f64,
@@ -315,21 +315,20 @@ impl<'q> Statistics<'q> {
         let units: usize = files.par_iter().map(|file| unit_count(&file.terms)).sum();
         let texts = files.iter().filter(|file| file.terms.length() > 0).count();
         let length: f64 = files.iter().map(|file| f64::from(file.terms.length())).sum();
-        let rarities =
-            |with: &[usize], all: usize| -> Vec<f64> { with.iter().map(|&with| rarity(with, all)).collect() };
+        let idfs = |with: &[usize], all: usize| -> Vec<f64> { with.iter().map(|&with| idf(with, all)).collect() };
         let mut statistics = Self {
             query,
-            word_rarity: 0.0,
-            passage_rarity: rarities(&passages_with, passages),
-            unit_rarity: rarities(&units_with, units),
-            file_rarity: rarities(&files_with, texts),
-            path_rarity: rarities(&paths_with, files.len()),
+            word_idf: 0.0,
+            passage_rarity: idfs(&passages_with, passages),
+            unit_idf: idfs(&units_with, units),
+            file_idf: idfs(&files_with, texts),
+            path_idf: idfs(&paths_with, files.len()),
             passage_length: (length / passages.max(1) as f64).max(1.0),
             unit_length: (length / units.max(1) as f64).max(1.0),
             file_length: (length / texts.max(1) as f64).max(1.0),
         };
-        let words = query.words.iter().map(|word| statistics.file_rarity[word.1 as usize]).sum::<f64>();
-        statistics.word_rarity = words.max(f64::MIN_POSITIVE);
+        let words = query.words.iter().map(|word| statistics.file_idf[word.1 as usize]).sum::<f64>();
+        statistics.word_idf = words.max(f64::MIN_POSITIVE);
         statistics
     }
 
@@ -370,14 +369,14 @@ impl<'q> Statistics<'q> {
             let length = f64::from(lengths.get(unit as usize).copied().unwrap_or(0)) / self.unit_length;
             let (mut parts, mut fields, mut coverage, mut identifiers) = ([0.0; PARTS], [0.0; FIELDS], 0.0, 0.0);
             for hit in same {
-                let (rarity, weights) = (self.unit_rarity[hit.term as usize], self.weights(hit.term));
-                let score = rarity * saturated(f64::from(hit.weight), length);
+                let (idf, weights) = (self.unit_idf[hit.term as usize], self.weights(hit.term));
+                let score = idf * saturated(f64::from(hit.weight), length);
                 add_scaled(&mut parts, &weights, score);
                 let saturated = saturated_fields(hit.counts, UNIT_FIELD_SATURATION);
-                add_scaled(&mut fields, &saturated, weights.iter().sum::<f64>() * rarity);
+                add_scaled(&mut fields, &saturated, weights.iter().sum::<f64>() * idf);
                 let entry = &self.query.terms[hit.term as usize];
-                coverage += if entry.counts[0] > 0.0 { rarity } else { 0.0 };
-                identifiers += entry.identifier * rarity;
+                coverage += if entry.counts[0] > 0.0 { idf } else { 0.0 };
+                identifiers += entry.identifier * idf;
             }
             UnitRelevance {
                 definition: unit.checked_sub(1),
@@ -401,13 +400,13 @@ impl<'q> Statistics<'q> {
         for same in hits.passages.chunk_by(|a, b| a.0 == b.0) {
             let term = same[0].0;
             let weight: f64 = same.iter().map(|hit| f64::from(hit.2)).sum();
-            let (rarity, weights) = (self.file_rarity[term as usize], self.weights(term));
-            add_scaled(&mut relevance.parts, &weights, rarity * saturated(weight, length));
+            let (idf, weights) = (self.file_idf[term as usize], self.weights(term));
+            add_scaled(&mut relevance.parts, &weights, idf * saturated(weight, length));
             let fields = sums[term as usize].map(|count| f64::from(count) / (f64::from(count) + FILE_FIELD_SATURATION));
-            add_scaled(&mut relevance.fields, &fields, weights.iter().sum::<f64>() * rarity);
+            add_scaled(&mut relevance.fields, &fields, weights.iter().sum::<f64>() * idf);
             let entry = &self.query.terms[term as usize];
-            relevance.coverage += if entry.counts[0] > 0.0 { rarity } else { 0.0 };
-            relevance.identifiers += entry.identifier * rarity;
+            relevance.coverage += if entry.counts[0] > 0.0 { idf } else { 0.0 };
+            relevance.identifiers += entry.identifier * idf;
         }
     }
 
@@ -416,19 +415,19 @@ impl<'q> Statistics<'q> {
         let name_length = (hits.name_words.max(1) as f64).sqrt();
         for &(term, in_name) in &hits.path {
             let [title, prose, code, error] = self.query.terms[term as usize].counts;
-            let rarity = self.path_rarity[term as usize];
+            let idf = self.path_idf[term as usize];
             let words = (2.0 * title + prose).min(2.0);
             if in_name {
-                path.title += if title > 0.0 { rarity / name_length } else { 0.0 };
-                path.name += words * rarity / name_length;
+                path.title += if title > 0.0 { idf / name_length } else { 0.0 };
+                path.name += words * idf / name_length;
             } else {
-                path.folders += words * rarity;
+                path.folders += words * idf;
             }
             if code + error > 0.0 {
-                path.code += rarity * if in_name { 1.0 / name_length } else { FOLDER_CODE_WEIGHT };
+                path.code += idf * if in_name { 1.0 / name_length } else { FOLDER_CODE_WEIGHT };
             }
         }
-        path.prefix = hits.prefix.iter().map(|&term| self.file_rarity[term as usize]).sum::<f64>() / self.word_rarity;
+        path.prefix = hits.prefix.iter().map(|&term| self.file_idf[term as usize]).sum::<f64>() / self.word_idf;
         path
     }
 }
@@ -470,7 +469,7 @@ fn add_scaled<const N: usize>(sums: &mut [f64; N], values: &[f64; N], factor: f6
 }
 
 /// The inverse document frequency: not negative, near zero for a term that nearly all texts have.
-fn rarity(with: usize, all: usize) -> f64 {
+fn idf(with: usize, all: usize) -> f64 {
     let (with, all) = (with as f64, all as f64);
     (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }

@@ -165,9 +165,9 @@ impl Counted {
         self.first = vec![None; tags.definitions.len()];
         // The open passage of each definition; the last slot is for lines outside of all definitions.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
-        let mut docstring = Docstring::default();
+        let mut strings = TripleQuoted::default();
         for ((line, text), owner) in lines {
-            let field = if docstring.holds(text) || is_comment_line(text) { Field::Doc } else { Field::Code };
+            let field = if strings.is_docstring(text) || is_comment_line(text) { Field::Doc } else { Field::Code };
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
             let full = filling[slot].is_none_or(|(_, lines)| lines >= MAX_PASSAGE_LINES);
             if full {
@@ -399,25 +399,41 @@ pub fn is_comment_line(line: &str) -> bool {
     }
 }
 
-/// Follows the documentation strings of Python, whose lines do not look like comments.
+/// The marks of strings that can span lines.
+const TRIPLE_QUOTES: [&str; 2] = [r#"""""#, "'''"];
+
+/// Follows the triple-quoted strings of Python. One at the start of a line is a docstring, whose lines do not look like comments.
+/// The others are code.
 #[derive(Debug, Default)]
-struct Docstring {
-    /// The marks that end it.
-    open: Option<&'static str>,
+struct TripleQuoted {
+    /// The marks that end the open string, and whether it is a docstring.
+    open: Option<(&'static str, bool)>,
 }
 
-impl Docstring {
-    /// Whether the next line belongs to a documentation string.
-    fn holds(&mut self, line: &str) -> bool {
-        if let Some(marks) = self.open {
-            self.open = (!line.contains(marks)).then_some(marks);
-            return true;
+impl TripleQuoted {
+    /// Whether the next line belongs to a docstring.
+    fn is_docstring(&mut self, line: &str) -> bool {
+        if let Some((marks, is_docstring)) = self.open {
+            let ends = if is_docstring { line.contains(marks) } else { line.matches(marks).count() % 2 == 1 };
+            self.open = self.open.filter(|_| !ends);
+            return is_docstring;
         }
         let start = line.trim_start().trim_start_matches(['r', 'R', 'u', 'U', 'b', 'B', 'f', 'F']);
-        let marks = [r#"""""#, "'''"].into_iter().find(|marks| start.starts_with(marks));
-        self.open = marks.filter(|marks| !start[marks.len()..].contains(marks));
-        marks.is_some()
+        let docstring = TRIPLE_QUOTES.into_iter().find(|marks| start.starts_with(marks));
+        self.open = match docstring {
+            Some(marks) => (!start[marks.len()..].contains(marks)).then_some((marks, true)),
+            None => opened_string(line).map(|marks| (marks, false)),
+        };
+        docstring.is_some()
     }
+}
+
+/// The marks of the string that starts in a line of code and does not end there. Marks in a comment, or directly after another
+/// quote (`'"""'`), start no string.
+fn opened_string(line: &str) -> Option<&'static str> {
+    let (at, marks) = TRIPLE_QUOTES.into_iter().filter_map(|marks| Some((line.find(marks)?, marks))).min()?;
+    let is_quoted = line.trim_start().starts_with('#') || line[..at].ends_with(['"', '\'']);
+    (!is_quoted && line.matches(marks).count() % 2 == 1).then_some(marks)
 }
 
 /// Fields, modules, and values inside of other definitions do not own lines.
@@ -487,6 +503,37 @@ mod tests {
         assert_eq!(spans, [(Some(0), 4, 5), (Some(1), 7, 7)]);
         assert_eq!(weight(&terms, "gate", 0), 2 + 1 + 2);
         assert_eq!(weight(&terms, "os", 0), 0);
+    }
+
+    #[test]
+    fn only_a_string_at_the_start_of_a_line_is_a_docstring() {
+        let marked = [
+            (r#"QUERY = f""" select gate"#, false),
+            ("    from pier", false),
+            (r#"""" % "tide""#, false),
+            ("def open_gate():", false),
+            (r#"    r"""Opens the gate."#, true),
+            ("    The tide is high.", true),
+            (r#"    """"#, true),
+            ("    return gate", false),
+            (r#"    """One line.""""#, true),
+            (r#"    empty = """""" + """one line""""#, false),
+            ("    '''", true),
+            ("    Ends.'''", true),
+            // These start no string.
+            (r#"    # Ends with """."#, false),
+            (r#"    if line.startswith('"""'):"#, false),
+            (r#"    """Doc."#, true),
+            (r#"    Ends.""""#, true),
+            ("    text = dedent('''\\", false),
+            (r#"    """ of another kind"#, false),
+            ("    ''')", false),
+            ("    return text", false),
+        ];
+        let mut strings = TripleQuoted::default();
+        for (line, is_docstring) in marked {
+            assert_eq!(strings.is_docstring(line), is_docstring, "{line}");
+        }
     }
 
     #[test]

@@ -146,10 +146,10 @@ impl CommitIndex {
             let from = self.postings.partition_point(|posting| posting.0 < term);
             let with = self.postings.get(from..).unwrap_or_default();
             let with = with.get(..with.partition_point(|posting| posting.0 == term)).unwrap_or_default();
-            let rarity = (1.0 + (self.changes.len() as f64 - with.len() as f64 + 0.5) / (with.len() as f64 + 0.5)).ln();
+            let idf = (1.0 + (self.changes.len() as f64 - with.len() as f64 + 0.5) / (with.len() as f64 + 0.5)).ln();
             for &(_, change) in with {
                 let length = self.changes[change as usize].length / self.mean_length.max(1.0);
-                scores[change as usize] += count * rarity * (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * length));
+                scores[change as usize] += count * idf * (K1 + 1.0) / (1.0 + K1 * (1.0 - B + B * length));
             }
         }
         scores

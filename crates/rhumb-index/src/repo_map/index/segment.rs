@@ -8,7 +8,7 @@ use crate::lexical::PackedTerms;
 use rhumb_syntax::SymbolKind;
 
 /// The version of the tables and of what they contain. Stored segments of another version are of no use.
-pub const SEGMENT_LAYOUT: u32 = 3;
+pub const SEGMENT_LAYOUT: u32 = 4;
 /// Words of a record: the start of its definitions, references, imports and terms; bytes of the file.
 pub(crate) const RECORD: usize = 5;
 /// Words of a definition: name, kind, first and last line, container, start of its lines in the text, the lengths of its header and
