@@ -12,12 +12,14 @@
 //! | `rhumb-edit` | reply parsers, edit location, proposals, the review model |
 //! | `rhumb-llm` | wire formats, streaming, retry, the model catalogue, prices, embeddings |
 //! | `rhumb-workspace` | root, walk, snapshots, journalled writes, git, commands |
+//! | `rhumb-agent` | the tools of the agent loop, and when the loop stops |
+//! | `rhumb-trial` | trial checkouts: a private view of the repository in which commands run |
 //! | `rhumb-web` | fetching web pages and converting them to Markdown; connects to no local address without approval |
 //! | `rhumb-session` | the conversation as a state machine without I/O, and the assembly of its requests |
 //! | `rhumb-bench` | the benchmarks, a program that is not part of this one |
 //!
-//! The first five and `rhumb-session` are pure: they read no file, clock or environment, and open no connection. The `clippy.toml` of each crate
-//! enforces that.
+//! The first five, `rhumb-agent` and `rhumb-session` are pure: they read no file, clock or environment, and open no connection. The
+//! `clippy.toml` of each crate enforces that.
 //!
 //! The modules of the program:
 //!

@@ -4,12 +4,12 @@ use super::args::{Args, PictureArgs};
 use crate::config::{Paths, Settings, private_folder};
 use crate::demo;
 use crate::error::{ErrorKind, UserError};
-use crate::headless::{LineUiStart, complain, path_under, print, run_line_ui};
+use crate::headless::{LineUiStart, path_under, print, print_message, run_line_ui};
 use crate::host::{Host, ModelClient, RequestEnv, connect, recovered};
 use crate::store::LayoutFile;
 use crate::tui::action::key_notes;
 use crate::tui::event_loop::{self, AppExit};
-use crate::tui::theme::manager::ThemeChoice;
+use crate::tui::theme::store::ThemeChoice;
 use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Start};
 use rhumb_llm::{KeySource, Provider, ScriptedProvider, ScriptedReply};
@@ -133,7 +133,7 @@ fn tell_key_command(settings: &Settings) {
     let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
     let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
     if matches!(source, Some(KeySource::Command(_))) {
-        complain("running key_command for the key …");
+        print_message("running key_command for the key …");
     }
 }
 
@@ -245,7 +245,7 @@ fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> 
         left => left.map_err(machine)?,
     };
     if !left.farewell.is_empty() {
-        complain(&left.farewell);
+        print_message(&left.farewell);
     }
     Ok(left.code)
 }

@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
     match start(args) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            headless::complain(&error.to_string());
+            headless::print_message(&error.to_string());
             // All other codes are those of the command that is tried.
             ExitCode::from(if is_try { NOT_RUN } else { error.kind.exit_code() })
         }

@@ -5,7 +5,7 @@ use super::index::blocked;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::trial::{TrialCommand, Tried, run_now};
 use super::undo::{journal, may_go_unrecorded, tell_recovered};
-use super::{advise, complain, path_under, print_exactly, print_json, read_input};
+use super::{path_under, print_exactly, print_json, print_message, print_with_hint, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::host::{RequestEnv, WriteOutcome, propose_alone, write};
@@ -20,7 +20,8 @@ use serde_json::json;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-/// Applies the reply, with `--try` only if its command succeeds, for which the settings are needed. The exit code is 0 if all of it was applied, 1 if some was refused, 2 without an edit.
+/// Applies the reply; with `--try` only if its command succeeds. `settings` are needed only for `--try`. The exit code is 0 if all of it was
+/// applied, 1 if some was refused, 2 without an edit.
 ///
 /// # Errors
 /// The reply cannot be read or has no edit, nothing may be written without `--yes`, or a file cannot be written.
@@ -129,14 +130,14 @@ fn decide_and_write(
         withdraw(proposal, &[], "not applied, because you quit");
         return Done::default();
     }
-    let orders: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
+    let writes: Vec<PendingWrite> = review.files.iter().flat_map(pending_writes).collect();
     mark_rejected(&review, proposal);
     let counts = review.counts();
     let mut done = Done { accepted: counts.accepted, rejected: counts.rejected, ..Done::default() };
-    if done.accepted == 0 || orders.is_empty() {
+    if done.accepted == 0 || writes.is_empty() {
         return done;
     }
-    match trial.map(|trial| blocked(run_now(trial, &orders)).flatten()) {
+    match trial.map(|trial| blocked(run_now(trial, &writes)).flatten()) {
         Some(Ok(tried)) if !tried.succeeded() => {
             withdraw(proposal, &[], &format!("not applied, because {}", tried.reason()));
             return Done { tried: Some(tried), ..Done::default() };
@@ -148,20 +149,20 @@ fn decide_and_write(
         Some(Ok(tried)) => done.tried = Some(tried),
         None => {}
     }
-    match written(root, journal.filter(|_| !args.no_journal), args, &orders) {
+    match written(root, journal.filter(|_| !args.no_journal), args, &writes) {
         Ok(None) => {
             withdraw(proposal, &[], "not applied, because you quit");
             Done::default()
         }
         Ok(Some(written)) => {
-            written.notes.iter().for_each(|note| advise(&note.message, &note.hint));
+            written.notes.iter().for_each(|note| print_with_hint(&note.message, &note.hint));
             let summary = WriteSummary::new(&review, &written.paths).text(&written, false);
             Done { summary, ..done }
         }
         Err(failure) => {
-            let standing = standing(root, &orders);
-            withdraw(proposal, &standing, &failure.message);
-            let accepted = review.files.iter().filter(|file| standing.contains(&&*file.path));
+            let kept = still_written(root, &writes);
+            withdraw(proposal, &kept, &failure.message);
+            let accepted = review.files.iter().filter(|file| kept.contains(&&*file.path));
             Done { accepted: accepted.map(|file| file.counts().accepted).sum(), failure: Some(failure), ..done }
         }
     }
@@ -172,24 +173,24 @@ fn written(
     root: &Root,
     journal: Option<&Journal>,
     args: &ApplyArgs,
-    orders: &[PendingWrite],
+    writes: &[PendingWrite],
 ) -> Result<Option<Written>, UserError> {
-    let outcome = write(root, journal, orders, None);
+    let outcome = write(root, journal, writes, None);
     match outcome.map_err(|(failure, _)| UserError::new(ErrorKind::Machine, failure.message, failure.hint))? {
-        WriteOutcome::NotRecorded(cause) if may_go_unrecorded(&cause, !args.yes)? => written(root, None, args, orders),
+        WriteOutcome::NotRecorded(cause) if may_go_unrecorded(&cause, !args.yes)? => written(root, None, args, writes),
         WriteOutcome::Written(written, _) => Ok(Some(written)),
         WriteOutcome::NotRecorded(_) | WriteOutcome::UncommittedChanges(_) => Ok(None),
     }
 }
 
 /// The files that were written, after a failed write: usually none, because a failed write is undone.
-fn standing<'a>(root: &Root, orders: &'a [PendingWrite]) -> Vec<&'a str> {
+fn still_written<'a>(root: &Root, writes: &'a [PendingWrite]) -> Vec<&'a str> {
     let stands = |order: &&PendingWrite| match (rhumb_workspace::read(root, &order.path), &order.content) {
         (Ok(snapshot), Some(content)) => *snapshot.text == **content,
         (Err(ReadError::NotFound(_)), None) => true,
         _ => false,
     };
-    orders.iter().filter(stands).map(|order| &*order.path).collect()
+    writes.iter().filter(stands).map(|order| &*order.path).collect()
 }
 
 /// Marks edits as refused if the user rejected their hunk.
@@ -217,14 +218,14 @@ fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserEr
         return print_json(&object);
     }
     for (index, outcome) in proposal.outcomes.iter().enumerate() {
-        complain(&outcome_line(index + 1, outcome, proposal));
+        print_message(&outcome_line(index + 1, outcome, proposal));
     }
     if args.dry_run {
         return print_exactly(&as_diff(proposal));
     }
     match done.summary.as_str() {
-        "" => complain(&format!("Wrote {}.", count(done.accepted, "hunk"))),
-        summary => complain(summary),
+        "" => print_message(&format!("Wrote {}.", count(done.accepted, "hunk"))),
+        summary => print_message(summary),
     }
     Ok(())
 }
@@ -251,11 +252,11 @@ mod tests {
             content: content.map(Into::into),
             renamed_from: None,
         };
-        let orders = [order("a.py", Some("two\n")), order("b.py", Some("two\n")), order("gone.py", None)];
+        let writes = [order("a.py", Some("two\n")), order("b.py", Some("two\n")), order("gone.py", None)];
         std::fs::write(dir.path().join("a.py"), "two\n").unwrap();
-        let standing = standing(&root, &orders);
-        assert_eq!(standing, ["a.py", "gone.py"]);
-        withdraw(&mut proposal, &standing, "the disk is full");
+        let kept = still_written(&root, &writes);
+        assert_eq!(kept, ["a.py", "gone.py"]);
+        withdraw(&mut proposal, &kept, "the disk is full");
         let told: Vec<_> = proposal.outcomes.iter().map(|it| (&*it.path, it.status, &*it.reason)).collect();
         assert_eq!(told[0].0, "a.py");
         assert_eq!(told[0].1, Status::Applied);

@@ -1,6 +1,6 @@
 //! `rhumb config`: all settings with their values and origins.
 
-use super::{ConfigArgs, advise, complain, print, print_json};
+use super::{ConfigArgs, print, print_json, print_message, print_with_hint};
 use crate::config::{Level, Origin, Paths, SETTINGS, Settings, default_file, settings_text};
 use crate::error::{ErrorKind, UserError};
 use crate::tui::action::key_notes;
@@ -22,15 +22,15 @@ pub fn config(settings: &Settings, args: &ConfigArgs) -> Result<u8, UserError> {
     } else {
         print(&settings_text(settings, endpoint.as_ref().ok().and_then(Option::as_ref), None))?;
     }
-    settings.notes().iter().for_each(|(note, hint)| advise(note, hint));
-    key_notes(settings).iter().for_each(|(note, hint)| advise(note, hint));
-    settings.layers.remarks.iter().for_each(|remark| complain(remark));
+    settings.notes().iter().for_each(|(note, hint)| print_with_hint(note, hint));
+    key_notes(settings).iter().for_each(|(note, hint)| print_with_hint(note, hint));
+    settings.layers.remarks.iter().for_each(|remark| print_message(remark));
     match endpoint {
         Ok(Some(endpoint)) if endpoint.key_source.is_none() => {
-            settings.notes_on(&named, &endpoint).iter().for_each(|(note, hint)| advise(note, hint));
+            settings.notes_on(&named, &endpoint).iter().for_each(|(note, hint)| print_with_hint(note, hint));
         }
         Ok(_) => {}
-        Err(error) => advise(&error.to_string(), &error.hint()),
+        Err(error) => print_with_hint(&error.to_string(), &error.hint()),
     }
     Ok(0)
 }

@@ -391,7 +391,7 @@ mod tests {
             strategy: String::new(),
             confidence: 0.5,
             lines: Some([1, 2]),
-            reason: "no place".into(),
+            reason: "no location".into(),
             candidates: vec![CandidateEvent { line: 7, similarity: 0.25 }],
             nearest: Vec::new(),
             flags: vec!["elision".into()],
@@ -407,7 +407,7 @@ mod tests {
             ),
             (
                 TurnEvent::Hunk(hunk),
-                r#"{"event":"hunk","path":"a.rs","format":"udiff","status":"refused","strategy":"","confidence":0.5,"lines":[1,2],"reason":"no place","candidates":[{"line":7,"similarity":0.25}],"nearest":[],"flags":["elision"]}"#,
+                r#"{"event":"hunk","path":"a.rs","format":"udiff","status":"refused","strategy":"","confidence":0.5,"lines":[1,2],"reason":"no location","candidates":[{"line":7,"similarity":0.25}],"nearest":[],"flags":["elision"]}"#,
             ),
             (TurnEvent::Prompt(serde_json::json!({"tokens": 7})), r#"{"event":"prompt","tokens":7}"#),
         ] {

@@ -3,7 +3,7 @@
 use super::args::{IndexArgs, IndexCommandArg};
 use super::report::is_yes;
 use super::survey::surveyed;
-use super::{advise, complain, print, print_json};
+use super::{print, print_json, print_message, print_with_hint};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::host::{
@@ -19,6 +19,7 @@ use rhumb_text::{byte_size, sanitize, thousands};
 use rhumb_workspace::Root;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, Write as _};
+use std::path::Path;
 use std::sync::Mutex;
 
 /// Runs a command of the index. The exit code is 1 if the user declined.
@@ -26,29 +27,37 @@ use std::sync::Mutex;
 /// # Errors
 /// The index or the model cannot be used, or standard output cannot be written.
 pub fn index_command(root: &Root, settings: &Settings, args: &IndexArgs) -> Result<u8, UserError> {
-    match &args.command {
-        None | Some(IndexCommandArg::Status) => status(root, settings, args.json),
-        Some(IndexCommandArg::Build { yes }) => build(root, settings, *yes, args.json),
-        Some(IndexCommandArg::Delete) => delete(settings, root),
+    let result = match &args.command {
+        None | Some(IndexCommandArg::Status) => Some(status(root, settings)?),
+        Some(IndexCommandArg::Build { yes }) => build(root, settings, *yes)?,
+        Some(IndexCommandArg::Delete) => Some(delete(settings, root)?),
         Some(IndexCommandArg::Download { name, yes }) => {
             let name = name.as_deref().unwrap_or_else(|| settings.embeddings.local_model());
-            fetch_model(settings, name, *yes)
+            fetch_model(settings, name, *yes)?
         }
+    };
+    let Some(IndexResult { json, text }) = result else { return Ok(1) };
+    if args.json {
+        print_json(&json)?
+    } else {
+        print(&text)?
     }
+    Ok(0)
 }
 
-fn status(root: &Root, settings: &Settings, as_json: bool) -> Result<u8, UserError> {
+/// The result of a command, in both forms.
+struct IndexResult {
+    json: Value,
+    text: String,
+}
+
+fn status(root: &Root, settings: &Settings) -> Result<IndexResult, UserError> {
     let store = store_of(settings, root)?;
     let survey = surveyed(root, true, Some(&store));
     let embedder = embedder(settings).and_then(|embedder| embedder.ok_or(IndexError::Off));
     let embedder = embedder.as_ref().map(AsRef::as_ref);
     let status = IndexStatus::of(settings, &survey.graph, embedder, store.folder()).map_err(|error| failed(&error))?;
-    if as_json {
-        print_json(&status_json(&status))?
-    } else {
-        print(&status.text())?
-    }
-    Ok(0)
+    Ok(IndexResult { json: status_json(&status), text: status.text() })
 }
 
 fn status_json(status: &IndexStatus) -> Value {
@@ -67,7 +76,8 @@ fn status_json(status: &IndexStatus) -> Value {
     })
 }
 
-fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u8, UserError> {
+/// Builds the index. `None` if the user declined.
+fn build(root: &Root, settings: &Settings, yes: bool) -> Result<Option<IndexResult>, UserError> {
     let store = store_of(settings, root)?;
     let opened = embedder(settings).and_then(|embedder| embedder.ok_or(IndexError::Off));
     let embedder = opened.map_err(|error| failed(&error))?;
@@ -81,7 +91,7 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
         embed: true,
     };
     if !is_agreed(settings, order, yes)? {
-        return Ok(1);
+        return Ok(None);
     }
     let printed = Mutex::new(0);
     let progress = |step: IndexStep| match step {
@@ -91,14 +101,13 @@ fn build(root: &Root, settings: &Settings, yes: bool, as_json: bool) -> Result<u
             // Progress is printed only if it takes long.
             if tenth > *printed && total >= 500 {
                 *printed = tenth;
-                complain(&format!("{} of {} files", thousands(done), thousands(total)));
+                print_message(&format!("{} of {} files", thousands(done), thousands(total)));
             }
         }
-        IndexStep::Waiting(wait, why) => complain(&format!("waiting {} s: {why}", wait.as_secs().max(1))),
+        IndexStep::Waiting(wait, why) => print_message(&format!("waiting {} s: {why}", wait.as_secs().max(1))),
     };
     let made = blocked(index(order, &IndexControl::default(), &progress))?.map_err(|error| failed(&error))?;
-    tell_built(&made, embedder.as_ref(), &survey, as_json)?;
-    Ok(0)
+    Ok(Some(built(&made, embedder.as_ref(), &survey)))
 }
 
 /// Whether texts may be sent to the embedder: always, by the flag, or after asking on the terminal.
@@ -110,9 +119,9 @@ fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<
     let known: IndexEstimate = estimate(order, &IndexControl::default()).map_err(|error| failed(&error))?;
     let model = settings.embeddings.model.as_deref().unwrap_or_default();
     let price = embedding_price(&catalog(settings), model, known.tokens);
-    complain(&consent_text(&host, known, price));
+    print_message(&consent_text(&host, known, price));
     if !yes && !confirmed("Send them?") {
-        advise(
+        print_with_hint(
             "nothing was sent",
             "--yes agrees without a question; embeddings_consent in rhumb.toml does so everywhere",
         );
@@ -123,24 +132,25 @@ fn is_agreed(settings: &Settings, order: IndexRequest<'_>, yes: bool) -> Result<
     Ok(true)
 }
 
-fn tell_built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey, as_json: bool) -> Result<(), UserError> {
+fn built(made: &Indexed, embedder: &dyn Embedder, survey: &Survey) -> IndexResult {
     if let Some(aside) = &made.aside {
-        advise(
+        print_with_hint(
             "the database of vectors was damaged and has been created again",
             &format!("the damaged one is in {}; it can be deleted", aside.display()),
         );
     }
     let (texts, files) = (made.vectors.len(), survey.files.len());
-    if as_json {
-        let model = embedder.identity();
-        return print_json(&json!({"model": model, "files": files, "passages": texts, "embedded": made.embedded}));
-    }
+    let model = embedder.identity();
+    let json = json!({"model": model, "files": files, "passages": texts, "embedded": made.embedded});
     let (texts, embedded) = (thousands(texts), thousands(made.embedded));
-    print(&format!("{texts} passages can be searched by meaning, {embedded} of them embedded now.\n"))
+    IndexResult {
+        json,
+        text: format!("{texts} passages can be searched by meaning, {embedded} of them embedded now.\n"),
+    }
 }
 
 /// Deletes the vectors, and the index that is shared with the map, which the next survey makes again.
-fn delete(settings: &Settings, root: &Root) -> Result<u8, UserError> {
+fn delete(settings: &Settings, root: &Root) -> Result<IndexResult, UserError> {
     let store = store_of(settings, root)?;
     let folder = store.folder().display().to_string();
     // The database is deleted first, because another process may be writing to it.
@@ -150,41 +160,46 @@ fn delete(settings: &Settings, root: &Root) -> Result<u8, UserError> {
     if store.folder().exists() {
         return Err(UserError::new(ErrorKind::Machine, format!("{folder} could not be deleted"), "Delete it by hand."));
     }
-    print(&if was_there {
-        format!("{folder} is deleted.\n")
-    } else {
-        format!("There is nothing to delete: no {folder}.\n")
-    })?;
-    Ok(0)
+    let text = match was_there {
+        true => format!("{folder} is deleted.\n"),
+        false => format!("There is nothing to delete: no {folder}.\n"),
+    };
+    Ok(IndexResult { json: json!({"folder": folder, "deleted": was_there}), text })
 }
 
-fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<u8, UserError> {
+/// Downloads a model. `None` if the user declined.
+fn fetch_model(settings: &Settings, name: &str, yes: bool) -> Result<Option<IndexResult>, UserError> {
     let folder = model_folder(settings, name).map_err(|error| failed(&error))?;
     let model = blocked(embed::look_up(&settings.embeddings.hub, name))?.map_err(|error| failed(&error.into()))?;
     let HubModel { source, revision, licence, .. } = &model;
     let licence = licence.as_deref().unwrap_or("unknown");
     let size = byte_size(model.bytes());
-    complain(&format!("{size} from {source}, revision {revision}, licence {licence}, into {}", folder.display()));
+    print_message(&format!("{size} from {source}, revision {revision}, licence {licence}, into {}", folder.display()));
     if !yes && !confirmed("Download it?") {
-        complain("nothing was downloaded");
-        return Ok(1);
+        print_message("nothing was downloaded");
+        return Ok(None);
     }
     let mut tenth = 0;
     let mut progress = |done: u64, total: u64| {
         let now = done * 10 / total.max(1);
         if now > tenth {
             tenth = now;
-            complain(&format!("{} of {}", byte_size(done), byte_size(total)));
+            print_message(&format!("{} of {}", byte_size(done), byte_size(total)));
         }
     };
     blocked(embed::download(&model, &folder, &mut progress))?.map_err(|error| failed(&error.into()))?;
     // Reported now instead of at the first search.
     embed::static_embedder(name, &folder).map_err(|error| failed(&error.into()))?;
-    let path = sanitize::visible_line(&folder.display().to_string()).into_owned();
-    print(&format!("{name} is in {path}.\nembeddings = \"local\" in rhumb.toml uses it"))?;
+    Ok(Some(downloaded(settings, name, &folder)))
+}
+
+fn downloaded(settings: &Settings, name: &str, folder: &Path) -> IndexResult {
+    let folder = folder.display().to_string();
     let is_usual = name == settings.embeddings.local_model();
-    print(&if is_usual { ".\n".to_owned() } else { format!(", with embeddings_model = \"{name}\".\n") })?;
-    Ok(0)
+    let setting = if is_usual { String::new() } else { format!(", with embeddings_model = \"{name}\"") };
+    let path = sanitize::visible_line(&folder);
+    let text = format!("{name} is in {path}.\nembeddings = \"local\" in rhumb.toml uses it{setting}.\n");
+    IndexResult { json: json!({"model": name, "folder": folder}), text }
 }
 
 /// Asks on the terminal. An empty answer is a no.
@@ -214,4 +229,33 @@ pub(super) fn failed(error: &IndexError) -> UserError {
         _ => ErrorKind::Usage,
     };
     UserError::new(kind, error, error.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deleting_reports_the_folder_and_whether_it_existed_as_json_too() {
+        let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = Root::at(folder.path()).unwrap();
+        let settings = Settings { cache_folder: Some(cache.path().to_owned()), ..Settings::default() };
+        let index = store_of(&settings, &root).unwrap().folder().to_owned();
+        std::fs::create_dir_all(&index).unwrap();
+        for deleted in [true, false] {
+            let IndexResult { json, text } = delete(&settings, &root).unwrap();
+            assert_eq!(json, json!({"folder": index.display().to_string(), "deleted": deleted}));
+            assert_eq!(text.contains("is deleted"), deleted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_download_reports_the_model_and_its_folder_as_json_too() {
+        let settings = Settings::default();
+        let usual = downloaded(&settings, settings.embeddings.local_model(), Path::new("/models/a"));
+        assert!(usual.text.ends_with("in rhumb.toml uses it.\n"), "{}", usual.text);
+        let IndexResult { json, text } = downloaded(&settings, "maker/other", Path::new("/models/b"));
+        assert_eq!(json, json!({"model": "maker/other", "folder": "/models/b"}));
+        assert!(text.ends_with("uses it, with embeddings_model = \"maker/other\".\n"), "{text}");
+    }
 }

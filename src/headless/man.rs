@@ -1,7 +1,7 @@
 //! `rhumb man` and `rhumb completions`: a man page for the program and one for each command, and shell completions, made from the
 //! definition of the command line.
 
-use super::{CompletionsArgs, ManArgs, complain, print};
+use super::{CompletionsArgs, ManArgs, print, print_message};
 use crate::error::{ErrorKind, UserError};
 use crate::version::Build;
 use clap::Command;
@@ -47,7 +47,7 @@ fn write(folder: &Path, pages: &[ManPage]) -> Result<(), UserError> {
     };
     std::fs::create_dir_all(folder).map_err(failed)?;
     pages.iter().try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text)).map_err(failed)?;
-    complain(&format!("wrote {} pages to {}", pages.len(), folder.display()));
+    print_message(&format!("wrote {} pages to {}", pages.len(), folder.display()));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use super::args::{FormatArg, MapArgs, StyleArg};
 use super::survey::with_survey;
-use super::{complain, path_under, print, print_json};
+use super::{path_under, print, print_json, print_message};
 use crate::clock::Stopwatch;
 use crate::config::Settings;
 use crate::error::UserError;
@@ -52,10 +52,10 @@ fn print_map(
         drop(store.save_line_counts(&counter.name(), &lines));
     }
     if args.stats {
-        complain(&stats_line(&map, survey, &times));
+        print_message(&stats_line(&map, survey, &times));
     }
     if survey.bare {
-        complain("this is a bare repository: it has no files to map");
+        print_message("this is a bare repository: it has no files to map");
     }
     Ok(u8::from(map.text.is_empty()))
 }

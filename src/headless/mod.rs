@@ -51,14 +51,14 @@ use rhumb_text::sanitize;
 
 /// Prints a message to standard error. Control characters are made visible, because names and replies in messages are
 /// untrusted, and logs are read on terminals.
-pub fn complain(text: &str) {
+pub fn print_message(text: &str) {
     // Standard error may be closed, and the failure cannot be reported elsewhere.
     let _ = writeln!(std::io::stderr(), "rhumb: {}", sanitize::visible(text));
 }
 
 /// Prints a message with a hint to standard error.
-fn advise(message: &str, hint: &str) {
-    if hint.is_empty() { complain(message) } else { complain(&format!("{message}\n  → {hint}")) }
+fn print_with_hint(message: &str, hint: &str) {
+    if hint.is_empty() { print_message(message) } else { print_message(&format!("{message}\n  → {hint}")) }
 }
 
 /// Prints to standard output, with control characters made visible, because a pager may show them on a terminal. A closed pipe

@@ -5,7 +5,7 @@ use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::ModelsArgs;
 use crate::headless::index::blocked;
-use crate::headless::{complain, print, print_json, read_input};
+use crate::headless::{print, print_json, print_message, read_input};
 use crate::host::catalog;
 use crate::store::{model_lists, save_model_list};
 use rhumb_llm::models::{Caching, Catalog, ListKind, Model, ModelList, Source, ThinkingControl, parse_list};
@@ -67,7 +67,7 @@ fn refresh(args: &ModelsArgs, cache: Option<&Path>) -> Result<u8, UserError> {
     let mut errors: Vec<UserError> = origins.iter().filter_map(|origin| store(origin)).collect();
     // If all failed, the last error is returned and reported by the caller. Usually it is the only one.
     let last = if errors.len() == origins.len() { errors.pop() } else { None };
-    errors.iter().for_each(|error| complain(&error.to_string()));
+    errors.iter().for_each(|error| print_message(&error.to_string()));
     last.map_or(Ok(u8::from(!errors.is_empty())), Err)
 }
 
@@ -100,7 +100,7 @@ fn store_list(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&
         let failed =
             |error| UserError::new(ErrorKind::Machine, format!("cannot write {}: {error}", path.display()), "");
         std::fs::write(path, list.encode()).map_err(failed)?;
-        complain(&format!("{}: {} models, written to {}", list.kind.name(), list.models.len(), path.display()));
+        print_message(&format!("{}: {} models, written to {}", list.kind.name(), list.models.len(), path.display()));
         return Ok(());
     }
     let no_home = || UserError::new(ErrorKind::Machine, "there is no cache folder for the list", "set XDG_CACHE_HOME");
@@ -114,7 +114,13 @@ fn store_list(list: &ModelList, origin: &str, args: &ModelsArgs, cache: Option<&
     }
     let hint = "the cache folder is that of XDG_CACHE_HOME, or ~/.cache";
     save_model_list(cache, list).map_err(|error| UserError::new(ErrorKind::Machine, error, hint))?;
-    complain(&format!("{}: {} models, as of {}, from {}", list.kind.name(), list.models.len(), list.date, list.source));
+    print_message(&format!(
+        "{}: {} models, as of {}, from {}",
+        list.kind.name(),
+        list.models.len(),
+        list.date,
+        list.source
+    ));
     Ok(())
 }
 
@@ -145,8 +151,8 @@ impl<'a> Found<'a> {
 
     fn print(&self) -> Result<(), UserError> {
         match &self.assumed {
-            Some(model) if self.models.is_empty() => complain(&unknown(model, &self.nearest)),
-            Some(model) => complain(&format!("no model is called {}; these are like it", model.name)),
+            Some(model) if self.models.is_empty() => print_message(&unknown(model, &self.nearest)),
+            Some(model) => print_message(&format!("no model is called {}; these are like it", model.name)),
             None => {}
         }
         if !self.models.is_empty() {
@@ -154,7 +160,7 @@ impl<'a> Found<'a> {
         }
         for (list, source) in self.catalog.lists() {
             let (kind, count) = (list.kind.name(), list.models.len());
-            complain(&format!(
+            print_message(&format!(
                 "{} list {kind}: {count} models, as of {}, from {}",
                 source.name(),
                 list.date,

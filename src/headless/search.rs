@@ -10,7 +10,7 @@ use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{FormatArg, ModeArg, SearchArgs, UnitArg};
 use crate::headless::index::{blocked, failed};
 use crate::headless::survey::surveyed;
-use crate::headless::{advise, complain, print, print_json};
+use crate::headless::{print, print_json, print_message, print_with_hint};
 use crate::host::{
     IndexError, SearchMode, Survey, embedder, load_vectors, map_store, question_vector, search_survey,
     search_with_vector,
@@ -32,7 +32,7 @@ const FIRST_LINES: usize = 4;
 pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8, UserError> {
     let asked = args.asked();
     if asked.trim().is_empty() {
-        complain("there is nothing to search for: the query is empty");
+        print_message("there is nothing to search for: the query is empty");
         return Ok(1);
     }
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
@@ -44,7 +44,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
     }
     let hits = hits(root, settings, args.mode, &survey, &question)?;
     if hits.is_empty() {
-        complain(nothing_found(&asked));
+        print_message(nothing_found(&asked));
         return Ok(1);
     }
     let read = |path: &str| rhumb_workspace::read(root, path).ok().map(|snapshot| snapshot.text);
@@ -56,7 +56,7 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
             FormatArg::Json => print_json(&context_json(&passages, args.tokens))?,
         }
         if passages.is_empty() {
-            complain("no passage fits so few tokens");
+            print_message("no passage fits so few tokens");
         }
         return Ok(u8::from(passages.is_empty()));
     }
@@ -104,7 +104,7 @@ fn ranked(args: &SearchArgs, search: &CodeSearch<'_>) -> Result<u8, UserError> {
         }
     }
     if count == 0 {
-        complain(nothing_found(&args.asked()));
+        print_message(nothing_found(&args.asked()));
     }
     Ok(u8::from(count == 0))
 }
@@ -165,7 +165,7 @@ fn hits(
     match by_meaning(root, settings, wanted, survey, question)? {
         Ok(hits) => Ok(hits),
         Err(error) if mode.is_none() => {
-            advise(&format!("searched by words alone: {error}"), &error.hint());
+            print_with_hint(&format!("searched by words alone: {error}"), &error.hint());
             Ok(search_survey(survey, question))
         }
         Err(error) => Err(failed(&error)),

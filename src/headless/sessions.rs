@@ -1,7 +1,7 @@
 //! `rhumb sessions`: lists, exports and deletes the sessions of a repository.
 
 use super::args::{SessionsArgs, SessionsCommand};
-use super::{complain, print, print_exactly, print_json};
+use super::{print, print_exactly, print_json, print_message};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::store::sessions::{Found, SessionStore, SessionsError, sessions_folder};
@@ -44,7 +44,7 @@ fn list(lines: &[SessionLine], as_json: bool) -> Result<u8, UserError> {
         };
         print_json(&json!({"sessions": lines.iter().map(line).collect::<Vec<_>>()}))?;
     } else if lines.is_empty() {
-        complain("no session found");
+        print_message("no session found");
     } else {
         lines.iter().try_for_each(|line| print(&row(line)))?;
     }
@@ -88,7 +88,7 @@ fn delete(mut store: SessionStore, number: i64) -> Result<u8, UserError> {
     if !store.delete(number).map_err(failed)? {
         return Err(none(&format!("there is no session {number}")));
     }
-    complain(&format!("deleted session {number}"));
+    print_message(&format!("deleted session {number}"));
     Ok(0)
 }
 

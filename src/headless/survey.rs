@@ -1,6 +1,6 @@
 //! The survey of a command, with the map store.
 
-use super::complain;
+use super::print_message;
 use crate::host::{Survey, SurveyStart, survey, unread_rules};
 use crate::store::{MapStore, StoreError};
 use rhumb_workspace::Root;
@@ -31,16 +31,16 @@ fn read(root: &Root, with_terms: bool, store: Option<&MapStore>) -> Survey {
     let start = SurveyStart { store, with_terms, ..SurveyStart::default() };
     let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
     if survey.rebuilt {
-        complain(
+        print_message(
             "the stored index of this repository is damaged or from another version, so everything was read again",
         );
     }
     survey.save_error().into_iter().for_each(report_unsaved);
     if let Some(refused) = &survey.git_refused {
-        complain(&format!("{} {}", refused.message, refused.hint));
+        print_message(&format!("{} {}", refused.message, refused.hint));
     }
     if !survey.unread_rules.is_empty() {
-        complain(&unread_rules(&survey.unread_rules).message);
+        print_message(&unread_rules(&survey.unread_rules).message);
     }
     survey
 }
@@ -52,5 +52,5 @@ fn report(saved: Option<Result<(), StoreError>>) {
 }
 
 fn report_unsaved(error: &StoreError) {
-    complain(&format!("{error}; the next run will read everything again"));
+    print_message(&format!("{error}; the next run will read everything again"));
 }

@@ -4,7 +4,7 @@ use super::args::{NetworkArg, TryArgs};
 use super::event::TriedEvent;
 use super::index::blocked;
 use super::report::outcome_line;
-use super::{advise, complain, print_exactly, print_json, read_input};
+use super::{print_exactly, print_json, print_message, print_with_hint, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
 use crate::host::{RequestEnv, TrialSetup, changes_of, environment, isolation_notes, masks, propose_alone, trial_hint};
@@ -149,10 +149,10 @@ impl TrialCommand {
         if !result.stale.is_empty() {
             let message =
                 format!("{} changed while the command ran, so its result may be wrong", result.stale.join(", "));
-            advise(&message, "Run it again.");
+            print_with_hint(&message, "Run it again.");
         }
         if result.outcome.end == End::WantedTerminal {
-            advise("the command tried to use the terminal", "In a trial checkout a command has no terminal.");
+            print_with_hint("the command tried to use the terminal", "In a trial checkout a command has no terminal.");
         }
         let exit = match result.outcome.end {
             End::Exit(code) => u8::try_from(code).unwrap_or(u8::MAX),
@@ -168,7 +168,7 @@ impl TrialCommand {
     fn run_blocking(&self, changes: &[Change], stop: &StopHandle) -> Result<TrialResult, TrialError> {
         let mut trial = self.setup.open(&self.root)?;
         let isolation = trial.probe(self.options.network)?;
-        isolation_notes(&isolation).iter().for_each(|note| advise(&note.message, &note.hint));
+        isolation_notes(&isolation).iter().for_each(|note| print_with_hint(&note.message, &note.hint));
         let mut printer = Printer { target: self.target, open_line: String::new() };
         let mut watch = |live: LiveOutput, _| {
             if printer.print(&live).is_err() {
@@ -250,7 +250,7 @@ pub fn try_command(root: &Root, settings: Settings, args: &TryArgs) -> Result<u8
         print_exactly(&format!("{}{diff}", if has_open_line { "\n" } else { "" }))?;
     }
     if tried.result.outcome.end == End::TimeLimit {
-        complain(&format!("{} exceeded the time limit and was ended", tried.command));
+        print_message(&format!("{} exceeded the time limit and was ended", tried.command));
     }
     Ok(tried.exit)
 }
@@ -274,7 +274,7 @@ fn writes_of_reply(root: &Root, reply: &str, args: &TryArgs) -> Result<Vec<Pendi
     let refused = proposal.outcomes.iter().enumerate().filter(|(_, outcome)| outcome.status == Status::Refused);
     let reasons: Vec<String> = refused.map(|(index, outcome)| outcome_line(index + 1, outcome, &proposal)).collect();
     if !reasons.is_empty() {
-        reasons.iter().for_each(|reason| complain(reason));
+        reasons.iter().for_each(|reason| print_message(reason));
         let hint = "Correct the reply, or leave these edits out.";
         return Err(UserError::new(ErrorKind::Usage, "the command was not run, because edits were refused", hint));
     }

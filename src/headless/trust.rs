@@ -1,6 +1,6 @@
 //! `rhumb trust`: shows, approves and revokes single values that settings files of a repository propose.
 
-use super::{TrustArgs, complain, print};
+use super::{TrustArgs, print, print_message};
 use crate::config::{Approvals, ConfigError, Paths, Proposed, Settings};
 use crate::error::{ErrorKind, UserError};
 use rhumb_text::sanitize;
@@ -19,7 +19,7 @@ pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
         match named(settings.layers.unapproved.iter().map(|(proposed, _)| proposed), hash) {
             Some(proposed) => {
                 approvals.approve(proposed.clone()).map_err(unsaved)?;
-                complain(&format!("approved: {} = {}", proposed.name, proposed.value));
+                print_message(&format!("approved: {} = {}", proposed.name, proposed.value));
             }
             None => code = unknown(hash, "no value that waits for approval has"),
         }
@@ -41,7 +41,7 @@ pub fn trust(settings: &Settings, args: &TrustArgs) -> Result<u8, UserError> {
         print(&approvals.all().iter().map(shown).collect::<String>())?;
     } else if args.approve.is_empty() && args.revoke.is_empty() && !args.revoke_all {
         print(&settings.layers.unapproved.iter().map(|(proposed, _)| shown(proposed)).collect::<String>())?;
-        complain(match settings.layers.unapproved.len() {
+        print_message(match settings.layers.unapproved.len() {
             0 => "no value waits for approval here; --list shows the approved values",
             _ => "these values are not used; rhumb trust --approve HASH approves one, exactly as it is shown",
         });
@@ -56,12 +56,12 @@ fn named<'p>(mut among: impl Iterator<Item = &'p Proposed>, hash: &str) -> Optio
 }
 
 fn unknown(hash: &str, subject: &str) -> u8 {
-    complain(&format!("{subject} the hash {hash}"));
+    print_message(&format!("{subject} the hash {hash}"));
     1
 }
 
 fn print_revoked(gone: &[Proposed]) {
-    gone.iter().for_each(|proposed| complain(&format!("revoked: {} = {}", proposed.name, proposed.value)));
+    gone.iter().for_each(|proposed| print_message(&format!("revoked: {} = {}", proposed.name, proposed.value)));
 }
 
 /// The exact value.

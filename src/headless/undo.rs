@@ -1,6 +1,6 @@
 //! `rhumb undo` and `rhumb redo`: undo and redo of the last write.
 
-use super::{advise, complain};
+use super::{print_message, print_with_hint};
 use crate::config::{Paths, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::report::yes_or_no;
@@ -19,17 +19,17 @@ pub fn undo(root: &Root, settings: &Settings, direction: Direction) -> Result<u8
     let journal = journal_of(root, settings).ok_or_else(none)?;
     let done = host::undo(root, Some(&journal), direction, settings)
         .map_err(|failure| UserError::new(ErrorKind::Machine, failure.message, failure.hint))?;
-    done.notes.iter().for_each(|note| advise(&note.message, &note.hint));
+    done.notes.iter().for_each(|note| print_with_hint(&note.message, &note.hint));
     let (did, to_do) = match direction {
         Direction::Undo => ("undid", "undo"),
         Direction::Redo => ("redid", "redo"),
     };
     if done.paths.is_empty() {
-        complain(&format!("there is no write to {to_do}"));
+        print_message(&format!("there is no write to {to_do}"));
         return Ok(1);
     }
     let paths: Vec<_> = done.paths.iter().map(|path| sanitize::visible_line(path)).collect();
-    complain(&format!("{did} {}.{}", paths.join(", "), commit_change(direction, &done)));
+    print_message(&format!("{did} {}.{}", paths.join(", "), commit_change(direction, &done)));
     Ok(0)
 }
 
@@ -67,11 +67,11 @@ pub fn tell_unfinished(root: &Root) {
         let place = if made_in == root.path() { String::new() } else { format!(" in {}", made_in.display()) };
         let files = if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) };
         let hint = "Some of its files may be written and others not; rhumb or rhumb undo, started there, finishes or undoes it.";
-        advise(&format!("an earlier write{place} was interrupted{files}"), hint);
+        print_with_hint(&format!("an earlier write{place} was interrupted{files}"), hint);
     }
 }
 
 /// Recovers an interrupted write of an earlier process, and reports it.
 pub(super) fn tell_recovered(root: &Root, journal: Option<&Journal>) {
-    recovered(root, journal).iter().for_each(|failure| advise(&failure.message, &failure.hint));
+    recovered(root, journal).iter().for_each(|failure| print_with_hint(&failure.message, &failure.hint));
 }

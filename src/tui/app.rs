@@ -15,7 +15,7 @@ use super::mouse::MouseState;
 use super::notifications::Attention;
 use super::overlay::OverlayStack;
 use super::review_pane::ReviewPane;
-use super::theme::manager::{ThemeChoice, ThemeManager};
+use super::theme::store::{ThemeChoice, ThemeStore};
 use super::{layout, terminal};
 use crate::config::{DisplaySettings, Notify, SETTINGS};
 use crate::store::LayoutFile;
@@ -88,7 +88,7 @@ pub struct App {
     pub context: ContextPane,
     /// The review pane.
     pub review: ReviewPane,
-    pub(crate) themes: ThemeManager,
+    pub(crate) themes: ThemeStore,
     /// The display settings and the key bindings.
     pub display: DisplaySettings,
     pub(crate) keys: KeyMap,
@@ -132,7 +132,7 @@ impl App {
             map: MapPane::default(),
             context: ContextPane::default(),
             review: ReviewPane::default(),
-            themes: ThemeManager::new(theme),
+            themes: ThemeStore::new(theme),
             display: DisplaySettings::default(),
             keys: KeyMap::default(),
             sequence: KeySequence::default(),

@@ -13,9 +13,8 @@ use super::app::{Start, begin};
 use super::coloring::Colored;
 use super::terminal::input::{BackgroundQuery, Input, TerminalInput};
 use super::terminal::{Guard, Screen, input};
-use super::theme::manager;
 use super::widget::picker::Ranked;
-use super::{notifications, status_line, terminal, view};
+use super::{notifications, status_line, terminal, theme, view};
 use crate::config::Notify;
 use crate::host::{Host, HostMessage, SAVE_DELAY, StopCommandsOnDrop, is_writing};
 use crate::signals::{SIGINT, SIGQUIT, Signal, Signals};
@@ -74,7 +73,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
         resized: false,
     };
     let mut code = event_loop.perform(tasks, &mut screen)?;
-    let _watch = start.themes_folder.clone().map(|folder| manager::follow(folder, event_loop.themes.0.clone()));
+    let _watch = start.themes_folder.clone().map(|folder| theme::store::follow(folder, event_loop.themes.0.clone()));
     event_loop.query_background();
     let mut input = Input::open()?;
     let mut pace = Pace::new(Instant::now());
@@ -137,7 +136,7 @@ pub async fn run(start: Start, make_host: impl FnOnce(mpsc::Sender<HostMessage>)
                 let responses: Vec<Response> = messages.filter_map(HostMessage::into_response).collect();
                 // The end of an effect alone changes nothing on the screen.
                 if !responses.is_empty() {
-                    let tasks = responses.into_iter().flat_map(|response| event_loop.app.report(response)).collect();
+                    let tasks = responses.into_iter().flat_map(|response| event_loop.app.handle_response(response)).collect();
                     code = event_loop.perform(tasks, &mut screen)?;
                     pace.changed();
                 }
@@ -260,6 +259,8 @@ impl EventLoop {
             }
             screen.draw(|frame| view::render(&mut self.app, &mut self.cache, frame)).map(drop)
         })?;
+        let tasks = self.app.copy_selection();
+        self.perform(tasks, screen)?;
         if let Some(job) = self.app.take_rank_job() {
             let done = self.ranked.0.clone();
             tokio::task::spawn_blocking(move || job.run().map(|ranked| done.send(ranked)));
@@ -333,7 +334,7 @@ impl EventLoop {
         let _ = self.draw(screen);
         let app = &mut self.app;
         let handle = |message: HostMessage| {
-            message.into_response().map(|response| app.report(response));
+            message.into_response().map(|response| app.handle_response(response));
             is_writing(&app.session)
         };
         self.host.finish_write(incoming, handle).await;
@@ -393,7 +394,7 @@ impl EventLoop {
                                 }
                             },
                             Some(message) = incoming.recv() => {
-                                for task in message.into_response().map(|response| self.app.report(response)).unwrap_or_default() {
+                                for task in message.into_response().map(|response| self.app.handle_response(response)).unwrap_or_default() {
                                     match task {
                                         Task::Run(effect) => {
              self.host.execute(effect);

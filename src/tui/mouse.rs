@@ -40,11 +40,14 @@ pub(super) struct Press {
     pub(super) is_double: bool,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Selection {
-    pub(super) from: (u16, u16),
-    pub(super) to: (u16, u16),
-    pub(super) text: String,
+/// A selection in the chat, by its first and last cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Selection {
+    from: (u16, u16),
+    to: (u16, u16),
+    /// Whether the button was released. The text is copied after the next frame, because only a frame has the text between
+    /// the cells.
+    is_complete: bool,
 }
 
 pub(super) fn mark(buffer: &mut Buffer, area: Rect, from: (u16, u16), to: (u16, u16), style: Style) -> String {
@@ -85,6 +88,8 @@ pub(super) struct MouseState {
     pub(super) held: Option<HeldBorder>,
     pressed: Option<Press>,
     selection: Option<Selection>,
+    /// The text of the complete selection, to be copied.
+    selected: Option<String>,
     /// The time, column and row of the last click.
     clicked: Option<(Duration, u16, u16)>,
     /// Wheel events since the last frame.
@@ -102,15 +107,15 @@ pub(super) struct HeldBorder {
 impl MouseState {
     pub(super) fn drawn(&mut self, cache: &ViewCache) {
         self.hits = cache.hits.clone();
-        if let Some(selection) = &mut self.selection {
-            selection.text.clone_from(&cache.selected);
+        if self.selection.take_if(|selection| selection.is_complete).is_some() {
+            self.selected = Some(cache.selected.clone());
         }
         self.wheel_events = 0;
     }
 
     /// The first and the last cell of the selection.
     pub(super) fn selection(&self) -> Option<((u16, u16), (u16, u16))> {
-        self.selection.as_ref().map(|selection| (selection.from, selection.to))
+        self.selection.map(|selection| (selection.from, selection.to))
     }
 
     /// Whether a click at this time is the second of a double click.
@@ -174,12 +179,11 @@ impl App {
             return Vec::new();
         }
         match self.mouse.hits.at(column, row) {
-            Some((_, Hit::Tab(pane))) => self.focus = pane,
             Some((_, hit @ (Hit::Pane(Pane::Chat) | Hit::Row(Pane::Chat, _) | Hit::Citation(..)))) => {
                 self.focus = Pane::Chat;
                 self.mouse.pressed = Some(Press { at: (column, row), hit, is_double: double });
             }
-            Some((area, Hit::Pane(pane))) => return self.click_in_pane(pane, area, (column, row), double),
+            Some((_, Hit::Tab(pane) | Hit::Pane(pane))) => self.focus = pane,
             Some((_, Hit::Row(pane, at))) => {
                 self.focus = pane;
                 return self.click_row(pane, at, double);
@@ -215,8 +219,7 @@ impl App {
     fn drag(&mut self, column: u16, row: u16) {
         let to = (column, row);
         if let Some(press) = self.mouse.pressed.filter(|press| press.at != to || self.mouse.selection.is_some()) {
-            let text = self.mouse.selection.take().map(|selection| selection.text).unwrap_or_default();
-            self.mouse.selection = Some(Selection { from: press.at, to, text });
+            self.mouse.selection = Some(Selection { from: press.at, to, is_complete: false });
             return;
         }
         let Some(held) = &mut self.mouse.held else { return };
@@ -235,7 +238,8 @@ impl App {
             return Vec::new();
         }
         if let Some(selection) = selection {
-            return self.copy_selection(selection.text);
+            self.mouse.selection = Some(Selection { to: (column, row), is_complete: true, ..selection });
+            return Vec::new();
         }
         if let Some(press) = press.filter(|press| press.at == (column, row)) {
             return self.click_pressed(press);
@@ -247,10 +251,9 @@ impl App {
         Vec::new()
     }
 
-    fn copy_selection(&mut self, text: String) -> Vec<Task> {
-        if text.trim().is_empty() {
-            return Vec::new();
-        }
+    /// Copies the text of a complete selection. To be called after each frame.
+    pub(crate) fn copy_selection(&mut self) -> Vec<Task> {
+        let Some(text) = self.mouse.selected.take().filter(|text| !text.trim().is_empty()) else { return Vec::new() };
         self.hint.set(format!("copied {}", count(text.lines().count(), "line")));
         vec![Task::Copy(ClipboardText { what: "The selected text".into(), text, hint: String::new() })]
     }
@@ -268,24 +271,6 @@ impl App {
             None => {}
         }
         Vec::new()
-    }
-
-    /// Handles a click on a pane where no row was noted.
-    fn click_in_pane(&mut self, pane: Pane, area: Rect, (column, row): (u16, u16), double: bool) -> Vec<Task> {
-        let had_focus = self.focus == pane;
-        self.focus = pane;
-        let inside = column > area.x && column + 1 < area.right() && row > area.y && row + 1 < area.bottom();
-        let line = usize::from(row.saturating_sub(area.y + 1));
-        let window = match pane {
-            Pane::Map => self.map.window,
-            Pane::Context => self.context.window,
-            Pane::Chat | Pane::Review => return Vec::new(),
-        };
-        let at = window.offset + line;
-        if !inside || !window.visible().contains(&at) {
-            return Vec::new();
-        }
-        self.click_row(pane, at, double && had_focus)
     }
 }
 
@@ -478,6 +463,18 @@ mod mouse_tests {
     }
 
     #[test]
+    fn a_click_beside_the_rows_moves_the_focus_alone() {
+        let mut test = TestScreen::new(120, 35);
+        let area = test.place(Pane::Context);
+        // Nothing is measured yet, so no row is drawn.
+        test.app.context.window = ListWindow::new(9);
+        test.app.context.window.set_height(9);
+        let kind = MouseEventKind::Down(MouseButton::Left);
+        test.app.mouse(MouseEvent { kind, column: area.x + 3, row: area.y + 4, modifiers: KeyModifiers::NONE });
+        assert_eq!((test.app.focus, test.app.context.window.selected()), (Pane::Context, Some(0)));
+    }
+
+    #[test]
     fn under_an_overlay_nothing_is_clicked_and_the_wheel_scrolls_the_overlay() {
         let mut test = TestScreen::new(120, 35);
         test.app.event(Event::Key(KeyEvent::from(KeyCode::F(1))));
@@ -509,15 +506,13 @@ mod mouse_tests {
         let (card, end) = (row_of(&test, "✎ a.py"), row_of(&test, "Then that."));
         test.event(MouseEventKind::Down(MouseButton::Left), 3, card);
         assert!(test.app.hint.is_empty(), "nothing is opened yet");
-        test.event(MouseEventKind::Drag(MouseButton::Left), 7, end);
+        test.event(MouseEventKind::Drag(MouseButton::Left), 4, end);
         test.draw();
-        let up = MouseEvent {
-            kind: MouseEventKind::Up(MouseButton::Left),
-            column: 7,
-            row: end,
-            modifiers: KeyModifiers::NONE,
-        };
-        let tasks = test.app.event(Event::Mouse(up));
+        // The pointer moves on before the button is released, without a frame in between.
+        test.event(MouseEventKind::Up(MouseButton::Left), 7, end);
+        assert_eq!(test.app.copy_selection(), [], "the text is not drawn yet");
+        test.draw();
+        let tasks = test.app.copy_selection();
         let copied = tasks.iter().find_map(|task| if let Task::Copy(clip) = task { Some(&clip.text) } else { None });
         assert!(
             copied.is_some_and(|text| text.starts_with("a.py  +1 −1") && text.ends_with("\nThen th")),

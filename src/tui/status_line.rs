@@ -252,7 +252,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
     shown.into_iter().chain(help).flat_map(spans).collect()
 }
 
-/// Whether Esc would stop reading the repository.
+/// Whether Esc would stop reading the repository at the end of the chat.
 fn is_reading(app: &App) -> bool {
     matches!(app.session.survey(), SurveyState::Reading(..)) && !app.session.is_stopping() && !app.session.is_busy()
 }
@@ -302,6 +302,10 @@ fn first_key(app: &App) -> Option<(&str, &'static str)> {
         Pane::Chat if app.chat.reading.on => None,
         Pane::Chat if app.question_on_enter().is_some() && app.composer.is_empty() => {
             Some((key(Action::Send), "question"))
+        }
+        // Esc first goes to the end of the chat.
+        Pane::Chat if is_reading(app) && app.chat.from_bottom > 0 => {
+            Some((key(Action::Escape), Action::ScrollToEnd.info().title))
         }
         Pane::Chat if is_reading(app) => Some((key(Action::Escape), "stop reading")),
         Pane::Chat if app.reviewing() && app.composer.is_empty() => Some((key(Action::Send), "review")),
@@ -400,10 +404,10 @@ mod tests {
         app.layout.zoomed = true;
         line(&mut app, 100);
         app.session.report(rhumb_session::Level::Warning, "Nothing was written.", "");
-        app.report(Response::Head("main".into()));
+        app.handle_response(Response::Head("main".into()));
         assert!(line(&mut app, 100).contains("Nothing was written."));
         app.hint.clear();
-        app.report(Response::Head("main".into()));
+        app.handle_response(Response::Head("main".into()));
         assert!(!line(&mut app, 100).contains("Nothing was written."), "once");
     }
 
@@ -420,13 +424,16 @@ mod tests {
     #[test]
     fn reading_says_how_far_it_is_and_what_was_left_out() {
         let mut app = app();
-        app.report(Response::SurveyProgress { done: 1_234, total: 10_000 });
+        app.handle_response(Response::SurveyProgress { done: 1_234, total: 10_000 });
         for (columns, text) in [(80, "1,234/10,000 files"), (120, "reading 1,234 of 10,000 files")] {
             let line = line(&mut app, columns);
             assert!(line.contains(text) && line.contains("Esc stop reading"), "{line}");
         }
-        app.report(Response::Unread { unread: 8_000, total: 10_000 });
-        app.report(Response::Surveyed { note: None });
+        app.chat.from_bottom = 5;
+        let scrolled = line(&mut app, 120);
+        assert!(scrolled.contains("Esc to the end") && !scrolled.contains("stop reading"), "{scrolled}");
+        app.handle_response(Response::Unread { unread: 8_000, total: 10_000 });
+        app.handle_response(Response::Surveyed { note: None });
         assert!(line(&mut app, 200).contains("2,000 of 10,000 files read"));
     }
 

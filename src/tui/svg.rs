@@ -103,7 +103,7 @@ impl OffscreenApp {
             loop {
                 match timeout(QUIET_PERIOD, incoming.recv()).await {
                     Ok(Some(message)) => {
-                        let tasks = message.into_response().map(|response| self.app.report(response));
+                        let tasks = message.into_response().map(|response| self.app.handle_response(response));
                         self.perform(tasks.unwrap_or_default());
                     }
                     Ok(None) => return,

@@ -3,7 +3,7 @@
 use crossterm::event::Event;
 use rhumb_session::{PassageCommand, Question, as_command, is_command};
 
-use super::overlay::{AskBox, ConnectBox, FileList, LogView, Reply};
+use super::overlay::{AskBox, ConnectBox, FileList, Overlay, Reply};
 use crate::tui::prelude::*;
 
 /// Hint after a key that closed a question, since the user went on typing.
@@ -16,8 +16,8 @@ impl App {
             Event::Key(key) if key::counts(key) => self.key(key),
             Event::Mouse(event) => self.mouse(event),
             Event::Paste(text) => self.paste(&text),
-            Event::FocusGained => self.look(true),
-            Event::FocusLost => self.look(false),
+            Event::FocusGained => self.focus_changed(true),
+            Event::FocusLost => self.focus_changed(false),
             _ => Vec::new(),
         };
         tasks.extend(self.handle_session_output());
@@ -28,23 +28,23 @@ impl App {
         tasks
     }
 
-    /// Handles the result of a task.
-    pub fn report(&mut self, report: Response) -> Vec<Task> {
+    /// Handles the response to an effect.
+    pub fn handle_response(&mut self, response: Response) -> Vec<Task> {
         let held = (self.context_title(), self.review_path());
-        // These reports may change the hunk under the cursor without a key of the user.
-        let by_itself = matches!(report, Response::Proposed { .. } | Response::Reread { .. });
+        // These responses may change the hunk under the cursor without a key of the user.
+        let by_itself = matches!(response, Response::Proposed { .. } | Response::Reread { .. });
         let guarded = if by_itself { self.guarded() } else { None };
-        self.completion.note(&report);
-        self.previews.note(&report);
-        self.chat.citing.note(&report);
-        self.note_for_map(&report);
-        self.note_session_list(&report);
-        self.note_search(&report);
-        let asked = self.confirm_undo(&report);
-        let under = matches!(report, Response::Proposed { .. }).then(|| self.under_cursor()).flatten();
-        let lost = matches!(report, Response::Reread { .. }).then(|| self.session.review().refused.len());
-        let is_connected = matches!(report, Response::Connected { .. });
-        let effects = self.session.handle(report);
+        self.completion.note(&response);
+        self.previews.note(&response);
+        self.chat.citing.note(&response);
+        self.note_for_map(&response);
+        self.note_session_list(&response);
+        self.note_search(&response);
+        let asked = self.confirm_undo(&response);
+        let under = matches!(response, Response::Proposed { .. }).then(|| self.under_cursor()).flatten();
+        let lost = matches!(response, Response::Reread { .. }).then(|| self.session.review().refused.len());
+        let is_connected = matches!(response, Response::Connected { .. });
+        let effects = self.session.handle(response);
         self.note_connecting(is_connected);
         self.keep_context_cursor(held.0.as_deref());
         self.keep_review_cursor(held.1.as_deref());
@@ -80,7 +80,8 @@ impl App {
         tasks
     }
 
-    fn look(&mut self, focused: bool) -> Vec<Task> {
+    /// Notes whether the terminal has the focus.
+    fn focus_changed(&mut self, focused: bool) -> Vec<Task> {
         self.attention.focused = Some(focused);
         self.attention.unseen &= !focused;
         if focused { self.recheck_files() } else { Vec::new() }
@@ -209,6 +210,11 @@ impl App {
         }
         if !self.overlays.is_empty() {
             let before = self.theme_before().map(str::to_owned);
+            // The key is passed on as Esc, because an overlay may ask before it discards a text.
+            let stays = |overlay: &mut dyn Overlay| overlay.key(KeyCode::Esc.into()) == Reply::Stay;
+            if self.overlays.top_mut().is_some_and(stays) {
+                return Vec::new();
+            }
             before.into_iter().for_each(|before| self.apply_theme(&before));
             self.overlays.clear();
             return Vec::new();
@@ -271,10 +277,7 @@ impl App {
             }
             Reply::Answer(key) => return self.answer(key),
             Reply::Spoken(keep) => return run(self.session.stop_recording(keep)),
-            Reply::StopRun(number) => {
-                self.overlays.show(LogView::new(&self.session.processes().logs));
-                return run(self.session.stop_run(number));
-            }
+            Reply::StopRun(number) => return run(self.session.stop_run(number)),
             Reply::Show(places) | Reply::ShowLocations(places) => return self.show_locations(places),
             Reply::Edit(path, line) | Reply::Visit(path, line) => {
                 return vec![Task::Edit(Editing::File { path, line })];
@@ -452,8 +455,9 @@ impl App {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::overlay::{Menu, PasteBox};
+    use crate::tui::overlay::{CommentBox, CommentContext, Menu, PasteBox};
     use crate::tui::theme::{ColorDepth, Theme};
+    use rhumb_edit::review::CommentTarget;
     use rhumb_llm::LocalServer;
     use rhumb_llm::models::Api;
     use rhumb_session::{Connection, PersistenceEffect, PersistenceResponse, Session};
@@ -483,6 +487,18 @@ mod tests {
         assert!(!app.sequence.is_empty());
         press(&mut app, "Ctrl-c");
         assert!(app.sequence.is_empty());
+    }
+
+    #[test]
+    fn ctrl_c_asks_before_it_discards_a_comment() {
+        let mut app = app();
+        let (place, hunk) = (CommentTarget::File(0), (String::new(), String::new()));
+        let context = CommentContext { place, path: "a".into(), hunk, name: "a".into(), quoted: Vec::new() };
+        app.overlays.show(CommentBox::new(context, "", "", app.theme(), [&[], &[]]));
+        press(&mut app, "w h y Ctrl-c");
+        assert!(app.overlays.is_top::<CommentBox>());
+        press(&mut app, "Ctrl-c");
+        assert!(app.overlays.is_empty());
     }
 
     #[test]
@@ -517,7 +533,7 @@ mod tests {
         let mut app = app();
         press(&mut app, "F4");
         app.event(Event::Paste("a reply".into()));
-        app.report(found());
+        app.handle_response(found());
         assert!(app.overlays.is_top::<PasteBox>(), "the pasted reply is not lost");
         assert!(app.hint.text().contains("found"), "{}", app.hint.text());
         press(&mut app, "Esc");
@@ -529,7 +545,7 @@ mod tests {
     #[test]
     fn a_command_with_a_message_is_kept_as_a_draft_until_it_is_gone() {
         let mut app = app();
-        app.report(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
+        app.handle_response(Response::Persisted(PersistenceResponse::Opened(Vec::new())));
         let mut drafted = |keys: &str| {
             press(&mut app, keys);
             match app.session.unsaved_changes() {
@@ -546,7 +562,7 @@ mod tests {
     #[test]
     fn servers_open_at_once_when_nothing_is_open() {
         let mut app = app();
-        app.report(found());
+        app.handle_response(found());
         assert!(app.overlays.is_top::<Menu>());
     }
 }

@@ -652,5 +652,5 @@ fn files_that_were_not_written_are_reported() {
     assert_eq!(code, 1, "{err}");
     let told = err.lines().find(|line| line.contains("Wrote")).unwrap();
     assert!(told.starts_with("rhumb: Wrote 1 hunk: harbour.py. Committed as "), "{told}");
-    assert!(told.ends_with(". Not written: 1 edit without a place (harbour.py)."), "{told}");
+    assert!(told.ends_with(". Not written: 1 edit without a location (harbour.py)."), "{told}");
 }

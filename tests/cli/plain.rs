@@ -93,17 +93,17 @@ fn edits_that_cannot_be_located_are_shown_with_the_reason_and_the_nearest_lines(
     holds(
         &out,
         &[
-            "1 edit: no place (refused shows why).",
-            "review> refused\nrefused edit 1 of 1, harbour.py, no place: no match",
+            "1 edit: no location (refused shows why).",
+            "review> refused\nrefused edit 1 of 1, harbour.py, no location: no match",
             "quoted:     return lookup(ports, name, strict=True)\nwanted:     return None\n",
-            "This goes to the model:\nThis is what became of your changes.\n\nThese edits found no place and were left out:",
+            "This goes to the model:\nThis is what became of your changes.\n\nThese edits found no location and were left out:",
             "yes or no> yes",
             "1 hunk in 1 file.",
             "Wrote 1 hunk",
         ],
     );
     assert_eq!(repo.read("harbour.py"), changed());
-    assert!(server.requests()[2].last_message().contains("found no place"));
+    assert!(server.requests()[2].last_message().contains("found no location"));
 }
 
 #[test]

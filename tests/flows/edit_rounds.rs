@@ -27,7 +27,7 @@ fn a_corrected_edit_joins_the_one_that_was_located() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("review · 2 pending");
-    pty.wait_until(|screen| !screen.contains("1 no place"), "nothing left without a place");
+    pty.wait_until(|screen| !screen.contains("1 no location"), "nothing left without a location");
 
     let requests = server.wait_for_requests(2);
     let asked = requests[1].last_message();
@@ -58,10 +58,10 @@ fn a_model_that_never_learns_is_asked_three_times_more() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("asked again, 3 of 3");
-    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no place");
+    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no location");
     pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the last round");
     pty.key("Enter");
-    pty.wait_for("no place: harbour.py");
+    pty.wait_for("no location: harbour.py");
     assert_eq!(server.requests().len(), 4);
     quit(&mut pty);
     untouched(&repo, &["Start the harbour"]);
@@ -74,7 +74,7 @@ fn a_model_that_repeats_itself_is_asked_once_more() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("model is not asked again.");
-    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no place");
+    pty.wait_for("1 pending · ✓ 0 · ✗ 0 · 1 no location");
     pty.wait_until(|screen| !screen.contains("Esc cancels"), "the end of the round");
     assert_eq!(server.requests().len(), 2);
     pty.key("Enter");

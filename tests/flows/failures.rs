@@ -243,8 +243,8 @@ fn an_edit_that_cannot_be_located_is_shown_and_not_written() {
     let mut pty = open(&repo.path(), Some(&server), &["--file", "harbour.py"]);
     send(&pty, REQUEST);
     pty.wait_for("1 pending");
-    pty.wait_for("1 no place");
-    pty.wait_for("no place: harbour.py");
+    pty.wait_for("1 no location");
+    pty.wait_for("no location: harbour.py");
     pty.key("Enter");
     pty.key("Y");
     pty.wait_for("✓ 1");

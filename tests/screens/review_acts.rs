@@ -1,4 +1,4 @@
-//! Overlays of the review: comments, the write, the message to the model, edits without a place, conflicts.
+//! Overlays of the review: comments, the write, the message to the model, edits without a location, conflicts.
 
 use rhumb_session::Response;
 
@@ -123,7 +123,7 @@ fn a_hunk_that_breaks_the_syntax_is_named_before_it_is_written() {
     assert!(app.screen().contains("Wrote 2 hunks: harbour/berth.py."), "{}", app.screen());
 }
 
-/// An edit that is already in the file, one without a place, and an incomplete one.
+/// An edit that is already in the file, one without a location, and an incomplete one.
 fn of_each_kind() -> String {
     let applied = edit("harbour/ship.py", "        self.title = name", "        self.name = name");
     let cut =
@@ -134,7 +134,7 @@ fn of_each_kind() -> String {
 #[test]
 fn an_edit_has_the_same_state_on_its_card_in_the_review_and_in_the_footer_of_the_pane() {
     let mut app = reviewing_once(&of_each_kind(), (120, 45));
-    let states = ["⚠ no place", "= already applied", "⚠ incomplete"];
+    let states = ["⚠ no location", "= already applied", "⚠ incomplete"];
     app.keys("g g");
     for state in states {
         let lines = app.lines_with(state);
@@ -143,7 +143,7 @@ fn an_edit_has_the_same_state_on_its_card_in_the_review_and_in_the_footer_of_the
     let mut seen = Vec::new();
     for _ in 0..40 {
         let edge = app.lines_with("/3 · ✓").pop().unwrap_or_default();
-        for state in ["no place 1/3", "already applied 2/3", "incomplete 3/3"] {
+        for state in ["no location 1/3", "already applied 2/3", "incomplete 3/3"] {
             if edge.contains(state) && !seen.contains(&state) {
                 seen.push(state);
             }
@@ -164,7 +164,7 @@ fn the_help_on_an_edit_without_a_place_lists_what_can_be_done_with_it() {
     let mut app = reviewing_once(&(fits() + &lost()), (120, 45));
     app.keys("g g ?");
     let screen = app.screen();
-    for text in ["NOW, ON AN EDIT: NO PLACE", "Place it by hand", "Ask the model again for this edit.", "Put it away."]
+    for text in ["NOW, ON AN EDIT: NO LOCATION", "Place it by hand", "Ask the model again for this edit.", "Put it away."]
     {
         assert!(screen.contains(text), "{text}\n{screen}");
     }

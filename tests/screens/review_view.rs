@@ -7,7 +7,7 @@ use rhumb_edit::review::{CommentTarget, HunkId};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 35), (200, 60)];
 
-/// Hunks in three files of two folders, a new file, and an edit without a place.
+/// Hunks in three files of two folders, a new file, and an edit without a location.
 const REPLY: &str = "\
 harbour/berth.py
 ```python

@@ -127,7 +127,7 @@ impl Harness {
 
     /// Sends the app a response that the test made.
     pub fn report(&mut self, response: Response) -> &mut Self {
-        let tasks = self.app.report(response);
+        let tasks = self.app.handle_response(response);
         self.perform(tasks);
         self.draw();
         self
@@ -200,7 +200,7 @@ impl Harness {
         if let Response::Wrote(written) = &response {
             self.commits.extend(written.commit.clone());
         }
-        let tasks = self.app.report(response);
+        let tasks = self.app.handle_response(response);
         self.perform(tasks);
     }
 
@@ -244,7 +244,7 @@ impl Harness {
 
     /// Handles a response like the event loop, without drawing.
     pub fn take_report(&mut self, response: Response) {
-        let tasks = self.app.report(response);
+        let tasks = self.app.handle_response(response);
         self.perform(tasks);
     }
 

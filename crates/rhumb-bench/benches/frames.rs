@@ -252,7 +252,7 @@ fn streaming() {
         spent.push(watch.ms());
         harness.color();
     }
-    row("an answer of 2,000 tokens streams in while one types", 16.0, spent);
+    row("an answer of 2,000 tokens streams in during typing", 16.0, spent);
 }
 
 fn repository(files: usize) {

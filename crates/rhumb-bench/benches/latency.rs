@@ -110,14 +110,14 @@ mod measured {
         let mut app = open(program, repository, &[("HOME", &home)]);
         app.wait_until(|screen| screen.contains("tokens ") && !screen.contains("reading "), "the repository read");
         thread::sleep(Duration::from_secs(2));
-        row("10,000 files, idle: key → bytes", 5.0, press(&app));
-        single("10,000 files: the most memory", "MB", 150.0, memory(&app));
+        row("10,000 files, idle: key press to output", 5.0, press(&app));
+        single("10,000 files: peak memory", "MB", 150.0, memory(&app));
         thread::sleep(Duration::from_secs(2));
         let (sent, ticks, woken) = (app.sent(), ticks(&app), woken(&app));
         thread::sleep(IDLE_TIME);
-        single("left alone for 5 s: sent to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
-        single("left alone for 5 s: time of the processor", "ms", 25.0, self::ticks(&app) - ticks);
-        single("left alone for 5 s: threads woken", "times", 25.0, woken_since(&app, &woken));
+        single("idle for 5 s: output to the terminal", "bytes", 0.0, (app.sent() - sent) as f64);
+        single("idle for 5 s: CPU time", "ms", 25.0, self::ticks(&app) - ticks);
+        single("idle for 5 s: thread wake-ups", "times", 25.0, woken_since(&app, &woken));
         leave(&mut app);
     }
 
@@ -132,7 +132,7 @@ mod measured {
         app.wait_until(|screen| screen.contains("repo map"), "the first frame");
         app.type_text("go on\r");
         app.wait_for("The quay");
-        row("an answer streams, 10,000 files are read: key → bytes", 16.0, press(&app));
+        row("an answer streams, 10,000 files are read: key press to output", 16.0, press(&app));
         drop(app.screen());
         app.key("Esc");
         leave(&mut app);

@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     match start(&Args::parse().command) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            rhumb::headless::complain(&error.to_string());
+            rhumb::headless::print_message(&error.to_string());
             ExitCode::from(error.kind.exit_code())
         }
     }

@@ -19,8 +19,8 @@ fn performance() -> String {
     let run = SuiteRun::read(&root().join("docs/performance.jsonl")).expect("docs/performance.jsonl");
     let SuiteInfo { program, system, threads } = &run.about;
     let mut table = format!(
-        "Measured with rhumb {program} on {threads} threads of {system}, the least and the most of the runs; of keys the 95th of 100.\n\n\
-         | what | measured | held to |\n|---|---|---|\n"
+        "Measured with rhumb {program} on {threads} threads of {system}, minimum and maximum over all runs.\n\n\
+         | what | measured | limit |\n|---|---|---|\n"
     );
     for Series { best, worst } in &run.figures {
         let Some(budget) = best.budget else { continue };

@@ -10,7 +10,7 @@ mod request;
 use super::args::EditArgs;
 use super::trial::TrialCommand;
 use super::undo::{journal_of, tell_recovered};
-use super::{advise, path_under, print, print_json};
+use super::{path_under, print, print_json, print_with_hint};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::host::{Host, ModelClient, RequestEnv, editor_client};
@@ -54,7 +54,7 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     let message = request(args)?;
     let settings = if options.no_cache { Settings { cache_folder: None, ..settings } } else { settings };
     let (env, notes) = RequestEnv::of_user(adjusted(settings, args));
-    notes.iter().for_each(|note| advise(&note.message, &note.hint));
+    notes.iter().for_each(|note| print_with_hint(&note.message, &note.hint));
     let output = with_output(args, &env)?;
     let line = match options.client {
         _ if args.show_prompt => offline(&env),
@@ -108,7 +108,7 @@ fn check(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> 
     }
     if env.settings.spending_cap.is_some() && line.facts.prices.is_none() {
         let Failure { message, hint } = uncounted(&line.facts.name);
-        advise(&message, &hint);
+        print_with_hint(&message, &hint);
     }
     if !args.dry_run {
         tell_recovered(root, journal_of(root, &env.settings).as_ref());

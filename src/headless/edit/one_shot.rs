@@ -8,7 +8,7 @@ use crate::headless::event::{FileEvent, HunkEvent, TurnEvent};
 use crate::headless::report::{as_diff, ask_each, is_editing, outcome_line, warn_of_faults, yes_or_no};
 use crate::headless::trial::TrialCommand;
 use crate::headless::undo::may_go_unrecorded;
-use crate::headless::{advise, complain};
+use crate::headless::{print_message, print_with_hint};
 use crate::host::{Host, HostMessage, ModelClient, unsendable};
 use crate::signals::{EXIT_BY_SIGNAL, SIGINT, Signal, Signals};
 use rhumb_edit::review::{Decision, Review};
@@ -188,7 +188,7 @@ impl<'a> OneShot<'a> {
                 "The request mentions {}; the model sees only what the repo map shows of it.",
                 name_some(&unsent)
             );
-            advise(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
+            print_with_hint(&text, &format!("Add it with --file {}, or write @{first} in the request.", quoted(first)));
         }
     }
 
@@ -377,7 +377,7 @@ impl<'a> OneShot<'a> {
         self.out.event(&TurnEvent::Failed { why: cause })?;
         let follows = self.proposal.is_some() || !self.outcome.written.paths.is_empty();
         if follows {
-            advise(&error.message, &error.hint);
+            print_with_hint(&error.message, &error.hint);
         } else {
             self.outcome.error = Some(error);
         }
@@ -390,14 +390,14 @@ impl<'a> OneShot<'a> {
         for entry in entries {
             match entry {
                 Entry::Status(notice) if without_notices || notice.level == Level::Info && self.out.json => {}
-                Entry::Status(notice) => complain(&notice.text),
+                Entry::Status(notice) => print_message(&notice.text),
                 Entry::FollowUp { text, round, of, .. } => again.push((text.clone(), *round, *of)),
                 _ => {}
             }
         }
         self.printed = self.session.settled_entries();
         for (text, round, of) in again {
-            complain(&format!("the model is asked again, round {round} of {of}"));
+            print_message(&format!("the model is asked again, round {round} of {of}"));
             let looks_up = self.session.turn().is_some_and(|turn| turn.asks_codebase());
             if !looks_up {
                 self.out.event(&TurnEvent::Again { round, of, text })?;
@@ -443,7 +443,7 @@ impl<'a> OneShot<'a> {
                 let (name, summary) = tool.description();
                 let mark = if ok { "✓" } else { "✗" };
                 let line = format!("step {}: {mark} {name} {summary}: {}", tool.step, tool.outcome);
-                complain(&sanitize::visible_line(&line));
+                print_message(&sanitize::visible_line(&line));
             }
             let (tokens, ms, text) = (tool.tokens, tool.ms, tool.result.clone());
             self.out.event(&TurnEvent::ToolResult { id, name, arguments: arguments(), ok, tokens, ms, text })?;
@@ -528,7 +528,7 @@ impl<'a> OneShot<'a> {
     }
 
     fn quit(&mut self) {
-        complain("you quit, so nothing of this proposal is written");
+        print_message("you quit, so nothing of this proposal is written");
         self.outcome.code = 1;
     }
 
@@ -543,7 +543,7 @@ impl<'a> OneShot<'a> {
         for (index, outcome) in proposal.outcomes.iter().enumerate() {
             self.out.event(&TurnEvent::Hunk(HunkEvent::new(outcome, &proposal)))?;
             if !self.out.json {
-                complain(&outcome_line(index + 1, outcome, &proposal));
+                print_message(&outcome_line(index + 1, outcome, &proposal));
             }
         }
         let refused = proposal.outcomes.iter().any(|outcome| outcome.status == Status::Refused);
@@ -590,7 +590,7 @@ impl<'a> OneShot<'a> {
             return Ok(true);
         }
         self.outcome.leaving = tried.interrupted_by.map(|number| EXIT_BY_SIGNAL + number);
-        complain(&format!("nothing of this proposal is written, because {}", tried.reason()));
+        print_message(&format!("nothing of this proposal is written, because {}", tried.reason()));
         self.outcome.code = 1;
         Ok(false)
     }
@@ -660,7 +660,7 @@ impl<'a> OneShot<'a> {
         match report {
             RunResponse::Started { line, .. } => {
                 if !self.out.json {
-                    complain(&format!("$ {line}"));
+                    print_message(&format!("$ {line}"));
                 }
                 // The events of a tool call say more.
                 if self.session.is_agent_running() {
@@ -692,7 +692,7 @@ impl<'a> OneShot<'a> {
                     text,
                 };
                 if let Some(number) = self.outcome.stopped_by.filter(|_| outcome.stopped) {
-                    complain("the checks were stopped");
+                    print_message("the checks were stopped");
                     self.outcome.leaving = Some(EXIT_BY_SIGNAL + number);
                 }
                 self.out.event(&event)
@@ -706,7 +706,7 @@ impl<'a> OneShot<'a> {
         written.paths.dedup();
         self.out.done(written)?;
         if *check_failed {
-            complain("the written files still fail their checks");
+            print_message("the written files still fail their checks");
             *code = (*code).max(1);
         }
         Ok(*code)
@@ -729,7 +729,7 @@ impl<'a> OneShot<'a> {
         }
         let Some(failure) = unsendable(&view) else { return Ok(0) };
         let hint = if view.unreadable.is_empty() { &failure.hint } else { UNREADABLE };
-        advise(&failure.message, hint);
+        print_with_hint(&failure.message, hint);
         Ok(ErrorKind::Usage.exit_code())
     }
 }

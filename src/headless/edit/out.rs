@@ -3,7 +3,7 @@
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::event::{FailedFor, FileEvent, NotWrittenEvent, PassageEvent, SecretEvent, TurnEvent};
-use crate::headless::{complain, print_exactly, print_json};
+use crate::headless::{print_exactly, print_json, print_message};
 use rhumb_llm::models::{Dollars, Model, Tokens};
 use rhumb_llm::{Completion, Finish, LlmError, Message, StreamEvent};
 use rhumb_session::context::{ChunkLocation, Prompt, PromptSecret, Section};
@@ -55,7 +55,7 @@ impl Out {
             let _ = err.write_all(line.as_bytes()).and_then(|()| err.flush());
             self.is_counting.store(true, Relaxed);
         } else if is_new {
-            complain(&format!("{reason}{end}"));
+            print_message(&format!("{reason}{end}"));
         }
         if !is_new {
             return Ok(());
@@ -88,7 +88,7 @@ impl Out {
                 let (left_out, secrets) =
                     if *continues { Default::default() } else { (&prompt.omitted[..], &prompt.secrets[..]) };
                 let left_out: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-                left_out.iter().for_each(|what| complain(&format!("left out, because it does not fit: {what}")));
+                left_out.iter().for_each(|what| print_message(&format!("left out, because it does not fit: {what}")));
                 self.event(&TurnEvent::Request {
                     model: model.to_owned(),
                     tokens: *tokens,
@@ -113,13 +113,13 @@ impl Out {
                 self.event(&TurnEvent::Shrunk { time: *time, of: *of, limit: *limit })
             }
             AskEvent::Continuing { time, of } => {
-                complain(&format!(
+                print_message(&format!(
                     "the answer reached the output limit; the model continues it, part {time} of at most {of}"
                 ));
                 self.event(&TurnEvent::Continuing { time: *time, of: *of })
             }
             AskEvent::Editor { model, .. } => {
-                complain(&format!("the plan goes to {model}"));
+                print_message(&format!("the plan goes to {model}"));
                 self.event(&TurnEvent::Editor { model: model.clone() })
             }
             AskEvent::DoubtfulSeam => self.event(&TurnEvent::DoubtfulSeam {}),
@@ -128,7 +128,7 @@ impl Out {
             AskEvent::Spent(spent) => {
                 let cost = spent.model.prices.map(|prices| prices.cost(spent.tokens));
                 if let Some(cost) = cost.filter(|_| !self.json) {
-                    complain(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
+                    print_message(&format!("{} tokens in, {} out: {cost}", spent.tokens.input(), spent.tokens.output));
                 }
                 let cost = cost.map(Dollars::as_f64);
                 self.event(&TurnEvent::Spent { tokens: spent.tokens, estimated: spent.estimated, cost })
@@ -156,7 +156,7 @@ impl Out {
             End::WantedTerminal => "wanted the terminal".into(),
         };
         if !self.json {
-            complain(&format!("{command}: {words}, {seconds} s"));
+            print_message(&format!("{command}: {words}, {seconds} s"));
         }
         let exit = if let End::Exit(code) = end { Some(code) } else { None };
         self.event(&TurnEvent::CheckEnded { line: command.to_owned(), end: words, exit, seconds: seconds as f64 })
@@ -168,7 +168,7 @@ impl Out {
 
     pub(crate) fn prompt(&self, model: &Model, prompt: &Prompt) -> Result<(), UserError> {
         if self.prompts && !self.json {
-            complain(&format!(
+            print_message(&format!(
                 "{}\n  → --show-prompt prints a whole request and sends nothing",
                 summary(model, prompt)
             ));

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::EditArgs;
-use crate::headless::{advise, complain, path_under, read_bytes, read_input};
+use crate::headless::{path_under, print_message, print_with_hint, read_bytes, read_input};
 use crate::host::{ModelClient, RequestEnv, connect, facts, output_budget, shared_output};
 use rhumb_llm::{LlmError, ScriptedProvider};
 use rhumb_session::Entry;
@@ -92,7 +92,7 @@ pub(super) fn provider(env: &RequestEnv) -> Result<ModelClient, UserError> {
         let hint = "Name one with --model NAME or RHUMB_MODEL.";
         return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
     }
-    env.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| advise(note, hint));
+    env.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| print_with_hint(note, hint));
     Ok(line)
 }
 
@@ -138,14 +138,14 @@ pub(super) fn with_output(args: &EditArgs, env: &RequestEnv) -> Result<Option<En
     let name = if file.as_os_str() == "-" { "output".into() } else { file.display().to_string() };
     let shared = shared_output(env, &name, &text, output_budget(env, &model), &env.counter(&model));
     if let Some(whole) = &shared.whole {
-        complain(&format!(
+        print_message(&format!(
             "{} lines of {name} are left out; the whole output is in {}",
             shared.excerpt.omitted_lines,
             whole.display()
         ));
     }
     if let Some(note) = &shared.note {
-        advise(&note.message, &note.hint);
+        print_with_hint(&note.message, &note.hint);
     }
     let said = shared.excerpt.text.trim_end_matches('\n');
     let fence = rhumb_session::context::fence_for([said]);

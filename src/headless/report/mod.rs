@@ -2,8 +2,8 @@
 
 mod hunk_prompt;
 
-use super::complain;
 use super::event::HunkEvent;
+use super::print_message;
 use crate::host::new_syntax_faults;
 pub(crate) use hunk_prompt::is_editing;
 pub use hunk_prompt::{ask_each, yes_or_no};
@@ -75,7 +75,7 @@ fn syntax_warning(fault: &SyntaxFault) -> String {
 
 /// Prints the syntax errors that writing the accepted hunks would add to files.
 pub fn warn_of_faults(review: &Review) {
-    syntax_faults(review).iter().for_each(|fault| complain(&syntax_warning(fault)));
+    syntax_faults(review).iter().for_each(|fault| print_message(&syntax_warning(fault)));
 }
 
 /// One hunk of a file as a unified diff, with control characters made visible.

@@ -345,9 +345,9 @@ actions! {
     AcceptAll: "accept-all", REVIEW, ["g y"], "accept all";
     /// Reject everything.
     RejectAll: "reject-all", REVIEW, ["g n"], "reject all";
-    /// Go to the next hunk or edit without a place.
+    /// Go to the next hunk or edit without a location.
     NextHunk: "next-hunk", REVIEW, ["]"], "next hunk";
-    /// Go to the previous hunk or edit without a place.
+    /// Go to the previous hunk or edit without a location.
     PreviousHunk: "previous-hunk", REVIEW, ["["], "previous hunk";
     /// Go to the next file.
     NextFile: "next-file", REVIEW, ["}"], "next file";
@@ -385,7 +385,7 @@ actions! {
     Undo: "undo", REVIEW, ["u"], "undo";
     /// Redo the change to the review that was undone.
     Redo: "redo", REVIEW, ["Ctrl-r"], "redo";
-    /// Edit the added lines of the hunk in the editor; an edit without a place is placed by hand.
+    /// Edit the added lines of the hunk in the editor; an edit without a location is placed by hand.
     EditHunk: "edit-hunk", REVIEW, ["e"], "edit";
     /// Edit the whole file in the editor, with all hunks that are not rejected.
     EditFile: "edit-file", REVIEW, ["E"], "edit file", rare;
@@ -395,13 +395,13 @@ actions! {
     Comment: "comment", REVIEW, ["c"], "comment";
     /// Comment on the file.
     CommentFile: "comment-file", REVIEW, ["C"], "comment file", rare;
-    /// Show the message about comments, rejected hunks and edits without a place, and send it to the model.
+    /// Show the message about comments, rejected hunks and edits without a location, and send it to the model.
     SendReview: "send-review", REVIEW, ["m"], "to the model";
-    /// Send the edit without a place under the cursor back to the model.
+    /// Send the edit without a location under the cursor back to the model.
     Reask: "re-ask", REVIEW, ["r"], "ask again";
-    /// Send all edits without a place back to the model.
+    /// Send all edits without a location back to the model.
     ReaskAll: "re-ask-all", REVIEW, ["R"], "ask all again";
-    /// Put away the edit without a place under the cursor.
+    /// Put away the edit without a location under the cursor.
     Dismiss: "dismiss", REVIEW, ["d", "Delete"], "put away";
     /// Run the test command on the accepted and pending hunks in a trial checkout; nothing is written.
     TryHunks: "try-hunks", REVIEW, ["b"], "try";

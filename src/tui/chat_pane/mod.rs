@@ -411,7 +411,7 @@ fn question_lines(question: &Question, app: &App, width: u16) -> Lines {
     let title = format!("? {}", sanitize::visible_line(&question.title));
     let mut lines = hanging(&title, "", width, app.theme().style(Role::Warning));
     let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
-    let opens = if takes_enter { " · Enter shows more" } else { "" };
+    let opens = if takes_enter { format!(" · {} shows more", app.keys.first(Action::Send)) } else { String::new() };
     let choices = format!("{}{opens}", choices.join(" · "));
     lines.extend(hanging(&choices, "  ", width.saturating_sub(2), app.theme().style(Role::Key)));
     let follow = app.session.following_questions();
@@ -699,7 +699,7 @@ mod tests {
     use super::super::theme::ColorDepth;
     use super::super::theme::Theme;
     use super::*;
-    use rhumb_session::Session;
+    use rhumb_session::{ProcessSubject, Session, Subject};
 
     #[test]
     fn the_card_names_panes_and_keys_in_force_and_fits_any_width() {
@@ -715,6 +715,19 @@ mod tests {
             assert!(shown.contains(part), "{part} in {shown}");
         }
         assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
+    }
+
+    #[test]
+    fn a_question_names_the_key_in_force_that_opens_it() {
+        let (session, effects) = Session::start(Connection::None);
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.keys = KeyMap::with(&[("send".to_owned(), vec!["F12".to_owned()])].into()).0;
+        let subject = Subject::Process(ProcessSubject::Run("make".into()));
+        let choices = vec![Choice::new('y', "yes")];
+        let question = Question { subject, title: "Run make?".into(), text: String::new(), choices };
+        app.session.questions_mut().push_back(question.clone());
+        let text: String = question_lines(&question, &app, 80).iter().map(Line::to_string).collect();
+        assert!(text.contains("F12 shows more"), "{text}");
     }
 }
 

@@ -423,9 +423,9 @@ mod tests {
         let mut app = app(&["src/cache.rs"]);
         typed(&mut app, "see @ca");
         app.session.handle(rhumb_session::Response::Listed(Arc::default()));
-        app.report(Response::Head("main".into()));
+        app.handle_response(Response::Head("main".into()));
         assert!(app.completion.popup().is_some());
-        app.report(Response::Listed(Arc::default()));
+        app.handle_response(Response::Listed(Arc::default()));
         assert!(app.completion.popup().is_none());
     }
 

@@ -31,7 +31,8 @@ pub struct Composer {
     style: Style,
     selected: Style,
     /// Name and text of long pastes. The composer shows the name, such as `[paste 1: 200 lines]`; the message contains the text.
-    /// The cursor does not stop inside a chip, and deleting a part of a chip deletes all of it.
+    /// The cursor does not stop inside a chip, and deleting a part of a chip deletes all of it. The entry of a chip that was
+    /// opened or deleted stays, because undo brings the chip back. So the number of entries also numbers the next chip.
     chips: Vec<(String, String)>,
     vi: Option<Vi>,
     invitation: String,
@@ -139,8 +140,9 @@ impl Composer {
         self.chips.push((chip, text));
     }
 
-    /// Pastes a text, on a new line if there is a message.
+    /// Pastes a text after the message, on a new line.
     pub fn append(&mut self, text: &str) {
+        jump(&mut self.area, usize::MAX);
         if !self.is_empty() {
             self.newline();
         }
@@ -256,8 +258,7 @@ impl Composer {
         let touched = places.iter().find(|place| place.start <= at && at <= place.end);
         let Some(place) = touched.or(places.first().filter(|_| places.len() == 1)).cloned() else { return false };
         let name: String = text.chars().skip(place.start).take(place.len()).collect();
-        let Some(index) = self.chips.iter().position(|(known, _)| *known == name) else { return false };
-        let (_, paste) = self.chips.swap_remove(index);
+        let Some((_, paste)) = self.chips.iter().find(|(known, _)| *known == name) else { return false };
         jump(&mut self.area, place.start);
         self.area.delete_str(place.len());
         self.area.insert_str(paste.trim_end_matches('\n').replace(CHIP_SPACE, " "));
@@ -553,6 +554,37 @@ mod tests {
         composer.paste(&quoting);
         composer.paste(&second);
         assert_eq!(composer.text(), format!("{quoting}{second}"));
+    }
+
+    #[test]
+    fn a_paste_after_an_opened_chip_gets_a_new_name() {
+        let [a, b, c] = ["a\n", "b\n", "c\n"].map(|line| line.repeat(40));
+        let mut composer = composer();
+        composer.paste(&a);
+        composer.paste(&b);
+        press(&mut composer, "Home");
+        assert!(composer.open_chip());
+        composer.paste(&c);
+        assert_eq!(composer.text(), format!("{}{c}{b}", a.trim_end()));
+    }
+
+    #[test]
+    fn undo_brings_an_opened_chip_back_with_its_text() {
+        let mut composer = composer();
+        let paste = "line\n".repeat(100);
+        composer.paste(&paste);
+        assert!(composer.open_chip());
+        press(&mut composer, "Ctrl-_ Ctrl-_");
+        assert_eq!((seen(&composer).as_str(), composer.text()), ("[paste 1: 100 lines]", paste));
+    }
+
+    #[test]
+    fn a_text_is_appended_after_the_message_wherever_the_cursor_is() {
+        let mut composer = composer();
+        composer.paste("one\ntwo");
+        press(&mut composer, "Up Home");
+        composer.append("three");
+        assert_eq!(composer.text(), "one\ntwo\nthree");
     }
 
     #[test]

@@ -89,6 +89,16 @@ impl App {
         }
     }
 
+    /// Runs a command line that was not typed in the composer. The draft there stays.
+    pub(crate) fn run_line_keeping_draft(&mut self, line: &str) -> Vec<Task> {
+        let draft = self.composer.text();
+        let mut tasks = self.run_line(line);
+        if self.composer.is_empty() && !draft.trim().is_empty() {
+            tasks.extend(self.typed(|app| app.composer.set(&draft)));
+        }
+        tasks
+    }
+
     /// `/paste` and its key: opens an input for a reply, which is filled with the clipboard as soon as that is read.
     /// With a name, pastes an image from the clipboard.
     pub(super) fn paste_command(&mut self, name: Option<String>) -> Vec<Task> {
@@ -280,13 +290,7 @@ impl App {
             self.keep_draft();
             return self.typed(|app| app.composer.set(&text));
         }
-        // The line was not typed, so the composer may contain another text.
-        let draft = self.composer.text();
-        let mut tasks = self.run_line(name);
-        if self.composer.is_empty() && !draft.trim().is_empty() {
-            tasks.extend(self.typed(|app| app.composer.set(&draft)));
-        }
-        tasks
+        self.run_line_keeping_draft(name)
     }
 
     /// Runs an action in its pane.
@@ -355,7 +359,7 @@ mod tests {
 
     fn clipboard(app: &mut App, text: &str) {
         let found = Clipboard::Text(text.into());
-        app.report(Response::Fetched(FetchResponse::Clipboard { name: None, found }));
+        app.handle_response(Response::Fetched(FetchResponse::Clipboard { name: None, found }));
     }
 
     fn pasted(app: &mut App) -> String {
@@ -404,7 +408,11 @@ mod tests {
         let mut app = app();
         let tasks = app.command(Command::Voice);
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::StartRecording { number: 1 }))]));
-        app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: Some(0.5), seconds: 0.1 }));
+        app.handle_response(Response::Fetched(FetchResponse::RecordingProgress {
+            number: 1,
+            level: Some(0.5),
+            seconds: 0.1,
+        }));
         assert!(app.overlays.is_top::<VoiceMeter>());
         app.composer.set("say");
         let tasks = press(&mut app, "x Enter");
@@ -413,12 +421,16 @@ mod tests {
             [Task::Run(Effect::Fetch(FetchEffect::StopRecording { transcribe: true }))]
         ));
         assert!(app.overlays.is_top::<VoiceMeter>(), "until it is written down");
-        app.report(Response::Fetched(FetchResponse::Transcribed { number: 1, result: Ok("it loud".into()) }));
+        app.handle_response(Response::Fetched(FetchResponse::Transcribed { number: 1, result: Ok("it loud".into()) }));
         assert!(app.overlays.is_empty());
         assert_eq!(app.composer.text(), "say it loud");
         for end in ["Esc", "Ctrl-c"] {
             app.command(Command::Voice);
-            app.report(Response::Fetched(FetchResponse::RecordingProgress { number: 1, level: None, seconds: 0.1 }));
+            app.handle_response(Response::Fetched(FetchResponse::RecordingProgress {
+                number: 1,
+                level: None,
+                seconds: 0.1,
+            }));
             let tasks = press(&mut app, end);
             assert!(matches!(
                 tasks.as_slice(),
@@ -443,7 +455,7 @@ mod tests {
         let tasks = app.event(Event::Paste("/tmp/shot.png".into()));
         assert!(matches!(tasks.as_slice(), [Task::Run(Effect::Fetch(FetchEffect::Image { pasted: true, .. }))]));
         assert!(app.composer.is_empty());
-        app.report(Response::Fetched(FetchResponse::NotAnImage("/tmp/shot.png".into())));
+        app.handle_response(Response::Fetched(FetchResponse::NotAnImage("/tmp/shot.png".into())));
         assert_eq!(app.composer.text(), "/tmp/shot.png");
     }
 }
@@ -509,6 +521,14 @@ mod palette_tests {
         assert_eq!((app.session.map().tokens, app.overlays.is_empty()), (Some(2_048), true));
         typed(&mut app, "Alt-x e d i t - f o r m a t Enter w h o l e Enter");
         assert!(app.overlays.is_empty() && app.session.overrides().settings()[0].1 == "\"whole\"");
+    }
+
+    #[test]
+    fn a_command_that_asks_for_its_argument_leaves_the_draft() {
+        let mut app = app();
+        app.composer.set("a draft");
+        typed(&mut app, "Alt-x m a p - t o k e n s Enter 2 0 4 8 Enter");
+        assert_eq!((app.session.map().tokens, app.composer.text().as_str()), (Some(2_048), "a draft"));
     }
 
     #[test]

@@ -93,7 +93,7 @@ impl App {
             LineFor::Setting(name) => self.setting_typed(&name, &text),
             LineFor::Arguments(name) => {
                 self.overlays.clear();
-                self.run_line(format!("{name} {text}").trim_end())
+                self.run_line_keeping_draft(format!("{name} {text}").trim_end())
             }
         }
     }
@@ -147,7 +147,10 @@ impl App {
             self.overlays.close();
             self.hint.set(match (self.session.connection(), self.composer.is_empty()) {
                 (Connection::Remote { model, .. }, true) => format!("{model} is connected"),
-                (Connection::Remote { model, .. }, false) => format!("{model} is connected; Enter sends your message"),
+                (Connection::Remote { model, .. }, false) => {
+                    let send = self.keys.first(Action::Send);
+                    format!("{model} is connected; {send} sends your message")
+                }
                 _ => String::new(),
             });
         }
@@ -360,6 +363,16 @@ mod tests {
     }
 
     #[test]
+    fn a_new_connection_names_the_key_in_force_that_sends_the_message() {
+        let mut app = app();
+        app.keys = KeyMap::with(&[("send".to_owned(), vec!["F12".to_owned()])].into()).0;
+        app.composer.set("hi");
+        app.open_connection(&ConnectRequest::default());
+        app.note_connecting(true);
+        assert_eq!(app.hint.text(), "m is connected; F12 sends your message");
+    }
+
+    #[test]
     fn the_questions_that_follow_are_named_at_any_width() {
         let mut app = app();
         let run = question(ProcessSubject::Run("cargo test".into()), "Run cargo test?");
@@ -392,7 +405,7 @@ mod tests {
             proposed: Some("2\n".into()),
         };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
-        app.report(rhumb_session::Response::Proposed { request: "do it".into(), proposal });
+        app.handle_response(rhumb_session::Response::Proposed { request: "do it".into(), proposal });
         press(&mut app, "Alt-1 Enter");
         assert!(app.overlays.is_empty() && app.focus == Pane::Review);
     }
@@ -417,13 +430,13 @@ mod tests {
         press(&mut app, "Enter");
         // A newer question is queued before it: the visible one is still the one that is answered.
         app.session.questions_mut().push_front(share("newer"));
-        app.report(rhumb_session::Response::Head("main".into()));
+        app.handle_response(rhumb_session::Response::Head("main".into()));
         press(&mut app, "n");
         assert_eq!(*app.session.questions_mut(), [share("newer"), run.clone()]);
         // The visible question goes away: the next one is not answered instead.
         press(&mut app, "Enter");
         app.session.questions_mut().pop_front();
-        app.report(rhumb_session::Response::Head("main".into()));
+        app.handle_response(rhumb_session::Response::Head("main".into()));
         assert!(app.overlays.is_empty());
         let tasks = press(&mut app, "y");
         assert!(!tasks.iter().any(|task| matches!(task, crate::tui::app::Task::Run(rhumb_session::Effect::Run(_)))));

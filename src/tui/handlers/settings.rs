@@ -257,7 +257,7 @@ mod tests {
         let (session, effects) = Session::start(Connection::None);
         let theme = Theme::builtin("rhumb-dark", ColorDepth::True).unwrap();
         let mut app = App::start(session, effects, theme, "root".into()).0;
-        app.report(Response::LookedUp(LookupResponse::Settings(rows, String::new())));
+        app.handle_response(Response::LookedUp(LookupResponse::Settings(rows, String::new())));
         app
     }
 
@@ -341,7 +341,10 @@ mod showing_tests {
     fn a_page_waits_until_the_open_overlay_closes() {
         let mut app = app();
         press(&mut app, "F4");
-        app.report(Response::LookedUp(LookupResponse::Page(Page { title: "doctor".into(), text: "✓ all".into() })));
+        app.handle_response(Response::LookedUp(LookupResponse::Page(Page {
+            title: "doctor".into(),
+            text: "✓ all".into(),
+        })));
         assert!(app.overlays.is_top::<PasteBox>());
         press(&mut app, "Esc");
         assert!(app.overlays.is_top::<TextView>());
@@ -353,7 +356,10 @@ mod showing_tests {
         let row = |name: &str| ModelRow { name: name.into(), detail: "200k".into(), has_key: true };
         let rows = vec![row("tide-7b"), row("ebb-3b")];
         app.session.set_connection(Connection::Remote { model: "x".into(), host: "h".into() });
-        app.report(Response::LookedUp(LookupResponse::Models { rows, choose: Some((ModelRole::Weak, "ebb".into())) }));
+        app.handle_response(Response::LookedUp(LookupResponse::Models {
+            rows,
+            choose: Some((ModelRole::Weak, "ebb".into())),
+        }));
         press(&mut app, "Enter");
         assert_eq!(app.session.overrides().weak_model.as_deref(), Some("ebb-3b"));
     }

@@ -296,14 +296,14 @@ impl App {
                 "Place what has arrived by hand, at one of the nearest places or with the editor.",
             ),
             _ => (
-                format!("This edit matches no place in {path}. It cannot be accepted until it has one."),
+                format!("This edit matches no location in {path}. It cannot be accepted until it has one."),
                 "Place it by hand, at one of the nearest places or with the editor.",
             ),
         };
         let wanted = [
             (Action::OpenHere, Some(open)),
             (Action::Reask, Some("Ask the model again for this edit.")),
-            (Action::ReaskAll, Some("Ask the model again for all edits without a place.")),
+            (Action::ReaskAll, Some("Ask the model again for all edits without a location.")),
             (Action::Dismiss, Some("Put it away. Undo brings it back.")),
             (Action::NextHunk, None),
             (Action::PreviousHunk, None),

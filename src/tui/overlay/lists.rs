@@ -50,12 +50,10 @@ pub trait Rows: Any + Debug + Sized {
 }
 
 impl<T> List<T> {
-    /// Replaces the rows. The query and the row of the cursor stay.
-    fn replace(&mut self, new: Self) {
-        let (at, query) = (self.picker.row(), self.picker.query().to_owned());
+    /// Replaces the rows. The query, the cursor and the marks stay.
+    fn replace(&mut self, mut new: Self) {
+        new.picker.carry_over(&self.picker);
         *self = new;
-        self.picker.set_query(&query);
-        self.picker.point(at.min(self.picker.match_count().saturating_sub(1)));
     }
 }
 
@@ -268,7 +266,7 @@ impl SessionList {
         self.rows.said.insert(number, said);
     }
 
-    /// Replaces the sessions by the current ones. The query stays, and the cursor stays on its row.
+    /// Replaces the sessions by the current ones. The query and the cursor stay.
     pub fn set_lines(&mut self, lines: &[SessionLine]) {
         let said = std::mem::take(&mut self.rows.said);
         self.replace(Self::new("", lines));
@@ -475,13 +473,32 @@ impl Rows for Files {
 
     fn refreshed(&self, session: &Session) -> Option<List<Self>> {
         let map = session.view().and_then(|view| view.map.as_deref());
-        (!Arc::ptr_eq(&self.known, session.paths())).then(|| FileList::new(session.paths(), map))
+        (self.known != *session.paths()).then(|| FileList::new(session.paths(), map))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_session::Connection;
+
+    #[test]
+    fn the_marks_and_the_cursor_stay_on_their_files_when_the_listing_changes() {
+        let list =
+            |names: &[&str]| FileList::new(&Arc::new(names.iter().map(|name| (*name).to_owned()).collect()), None);
+        let mut files = list(&["a.rs", "c.rs", "d.rs"]);
+        files.key(KeyCode::Down.into());
+        files.key(KeyCode::Tab.into());
+        files.replace(list(&["a.rs", "b.rs", "c.rs", "d.rs"]));
+        assert!(matches!(files.preview(), Some(PreviewTarget::File(path, _)) if path == "d.rs"));
+        assert_eq!(files.key(KeyCode::Enter.into()), Reply::Add(vec!["c.rs".into()]));
+    }
+
+    #[test]
+    fn an_equal_listing_does_not_replace_the_files() {
+        let (session, _) = Session::start(Connection::None);
+        assert!(FileList::new(&Arc::default(), None).rows.refreshed(&session).is_none());
+    }
 
     #[test]
     fn windows_and_prices_stand_below_each_other() {

@@ -206,14 +206,20 @@ impl Overlay for LogView {
         let Some(log) = self.log() else { return };
         let columns = usize::from(inner.width.max(1));
         let query = self.query.text().to_lowercase();
-        let is_current = |shown: &Shown| {
-            let same = (shown.run, shown.revision, shown.columns) == (log.run, log.revision, columns);
-            same && shown.filter == self.filter && (shown.query == query || self.filter != Filter::Found)
+        let is_same_text = |shown: &&Shown| {
+            let same = (shown.run, shown.columns, shown.filter) == (log.run, columns, self.filter);
+            same && (shown.query == query || self.filter != Filter::Found)
         };
-        if !self.shown.as_ref().is_some_and(is_current) {
+        let before = self.shown.as_ref().filter(is_same_text);
+        if before.is_none_or(|shown| shown.revision != log.revision) {
             let lines = log_lines(log, columns, self.filter, &query);
+            let growth = before.map_or(0, |shown| lines.len().saturating_sub(shown.lines.len()));
             let (run, revision, filter, query) = (log.run, log.revision, self.filter, query.clone());
             self.shown = Some(Shown { run, revision, columns, filter, query, lines });
+            // While the view is scrolled up, new lines do not move the visible ones.
+            if self.from_bottom > 0 {
+                self.from_bottom = self.from_bottom.saturating_add(growth);
+            }
         }
         let Some(shown) = &self.shown else { return };
         let rows = usize::from(inner.height.saturating_sub(2));
@@ -299,8 +305,55 @@ fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::theme::Theme;
+    use crossterm::event::Event;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use rhumb_session::RunResponse;
+    use rhumb_workspace::process::LiveOutput;
+
+    fn started(session: &mut Session, run: u64) {
+        session.handle(Response::Ran(RunResponse::Started { job: run, run, line: "make".into() }));
+    }
+
+    fn printed(session: &mut Session, numbers: Range<usize>) {
+        let text = numbers.map(|number| format!("line {number}\n")).collect();
+        let live = LiveOutput { text, ..LiveOutput::default() };
+        session.handle(Response::Ran(RunResponse::Output { run: 1, live, seconds: 1 }));
+    }
+
+    #[test]
+    fn new_lines_do_not_move_a_view_that_is_scrolled_up() {
+        let (mut session, _) = Session::start(Connection::None);
+        started(&mut session, 1);
+        printed(&mut session, 0..50);
+        let mut view = LogView::new(&session.processes().logs);
+        let mut screen = Terminal::new(TestBackend::new(80, 20)).unwrap();
+        let mut shown = |view: &mut LogView| {
+            screen.draw(|frame| crate::tui::overlay::render(view, frame)).unwrap();
+            let text = screen.backend().to_string();
+            text.lines().filter(|line| line.contains("line ")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let end = shown(&mut view);
+        view.wheel(-3);
+        let before = shown(&mut view);
+        assert_ne!(before, end);
+        printed(&mut session, 50..57);
+        view.refresh(&session, &Previews::default());
+        assert_eq!(shown(&mut view), before);
+        view.wheel(10);
+        assert!(shown(&mut view).last().is_some_and(|line| line.contains("line 56")), "the end follows again");
+    }
+
+    #[test]
+    fn stopping_a_command_leaves_its_log_open() {
+        let (mut session, effects) = Session::start(Connection::None);
+        [1, 2].into_iter().for_each(|run| started(&mut session, run));
+        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
+        app.overlays.show(LogView::new(&app.session.processes().logs).at_run(1));
+        app.event(Event::Key(KeyCode::Char('x').into()));
+        assert_eq!(app.overlays.top_as::<LogView>().map(|view| view.run), Some(1));
+    }
 
     fn lines(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()

@@ -227,6 +227,7 @@ pub enum Reply {
     Spoken(bool),
     /// Copy this to the clipboard. The overlay stays open.
     Copy(ClipboardText),
+    /// Stop this run. The overlay stays open.
     StopRun(u64),
     Model(ModelRole, String),
     Theme(String),
@@ -273,6 +274,7 @@ impl Reply {
                 | Self::Copy(_)
                 | Self::Key(_)
                 | Self::SearchConnections
+                | Self::StopRun(_)
                 | Self::Show(_)
                 | Self::AddFound(..)
                 | Self::Visit(..)

@@ -325,7 +325,7 @@ impl App {
         );
         let conflicts = review.conflicts();
         let homeless = review.refused.len() - conflicts;
-        let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a place")];
+        let without = [(conflicts, "conflict", ""), (homeless, "edit", " without a location")];
         let without = without.into_iter().filter(|(number, ..)| *number > 0);
         let without: Vec<String> = without.map(|(number, what, how)| count(number, what) + how).collect();
         let also =
@@ -527,7 +527,7 @@ mod confirm_tests {
         let tasks = app.event(Event::Key(key::parse("Enter").unwrap()));
         let looks = |task: &Task| matches!(task, Task::Run(Effect::Lookup(LookupEffect::LastWrite(asked))) if *asked == direction);
         assert!(tasks.iter().any(looks), "{tasks:?}");
-        let tasks = app.report(Response::LookedUp(LookupResponse::LastWrite(direction, write)));
+        let tasks = app.handle_response(Response::LookedUp(LookupResponse::LastWrite(direction, write)));
         (app, tasks)
     }
 

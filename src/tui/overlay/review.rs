@@ -1,5 +1,5 @@
 //! Overlays of the review: comments, the preview of a write, the message to the model, and the manual placement of an edit,
-//! which shows three texts (base, current, proposed) for a hunk that lost its place because the file changed on disk.
+//! which shows three texts (base, current, proposed) for a hunk that lost its location because the file changed on disk.
 
 use rhumb_edit::review::CommentTarget;
 use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
@@ -40,8 +40,14 @@ impl ReviewPage {
     /// Lays out the text for a screen: clamps the scroll position and notes the visible rows.
     pub(super) fn fit(&mut self, screen: Rect, theme: &Theme, content: &PageContent) {
         let laid_out = content.lay_out(screen, theme);
-        self.height = usize::from(laid_out.parts(inner_area(laid_out.area))[0].height);
-        self.offset = self.offset.min(laid_out.rows.len().saturating_sub(self.height));
+        let height = laid_out.parts(inner_area(laid_out.area))[0].height;
+        self.clamp(laid_out.rows.len(), usize::from(height));
+    }
+
+    /// Notes the visible rows and clamps the scroll position.
+    fn clamp(&mut self, rows: usize, height: usize) {
+        self.height = height;
+        self.offset = self.offset.min(rows.saturating_sub(height));
     }
 
     pub(super) fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
@@ -49,15 +55,24 @@ impl ReviewPage {
         let area = laid_out.area;
         let inner = window(frame, area, &format!(" {} ", content.title), theme);
         let [body, _, keys] = laid_out.parts(inner);
-        let left = laid_out.rows.len().saturating_sub(self.offset + self.height);
-        let shown: Vec<Line<'_>> = laid_out.rows.into_iter().skip(self.offset).take(self.height).collect();
-        frame.render_widget(Paragraph::new(shown), body);
+        let row = if laid_out.gap > 0 { body.bottom() } else { area.bottom().saturating_sub(1) };
+        let more = Rect { y: row, height: 1, ..body }.intersection(area);
+        self.draw_more(frame, more, laid_out.rows.len(), theme);
+        frame.render_widget(Paragraph::new(self.visible(laid_out.rows)), body);
         frame.render_widget(Paragraph::new(laid_out.key_rows), keys);
+    }
+
+    fn visible(&self, rows: Lines) -> Lines {
+        rows.into_iter().skip(self.offset).take(self.height).collect()
+    }
+
+    /// Draws how many of `rows` are below the visible ones, at the right end of `line`.
+    fn draw_more(&self, frame: &mut Frame<'_>, line: Rect, rows: usize, theme: &Theme) {
+        let left = rows.saturating_sub(self.offset + self.height);
         if left > 0 {
             let more = format!("↓ {left} more");
-            let columns = u16::try_from(width::columns(&more)).unwrap_or(0).min(body.width);
-            let row = if laid_out.gap > 0 { body.bottom() } else { area.bottom().saturating_sub(1) };
-            let place = Rect::new(body.right() - columns, row, columns, 1).intersection(area);
+            let columns = cells(width::columns(&more)).min(line.width);
+            let place = Rect { x: line.right() - columns, width: columns, ..line };
             frame.render_widget(Line::styled(more, theme.style(Role::Muted)), place);
         }
     }
@@ -602,7 +617,7 @@ impl PlacementBox {
         if self.offered.is_empty() {
             text.push((
                 Role::Warning,
-                "No line of the file is like those of the edit: move it to its place.".to_owned(),
+                "No line of the file is like those of the edit: move it to its location.".to_owned(),
             ));
         }
         let verb = if self.place.is_empty() { "It would be added" } else { "It would replace" };
@@ -673,34 +688,70 @@ impl PlacementBox {
         text
     }
 
-    fn side_by_side(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
+    fn side_by_side(&self, screen: Rect, theme: &Theme, choices: &[(String, String)]) -> SideBySide {
         let columns = screen.width.saturating_sub(4).min(180);
-        let feet = feet(&content.choices, usize::from(columns.saturating_sub(4)), theme);
+        let key_rows = feet(choices, usize::from(columns.saturating_sub(4)), theme);
         let parts = self.parts();
-        let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + feet.len() + 7;
+        let most = parts.iter().map(|(_, lines)| lines.len()).max().unwrap_or_default() + key_rows.len() + 7;
         // Long lines wrap.
         let height = u16::try_from(most * 3 / 2).unwrap_or(u16::MAX).min(screen.height.saturating_sub(2));
-        let inner = window(frame, centred(screen, columns, height), &format!(" {} ", content.title), theme);
+        let area = centred(screen, columns, height);
+        let inner = inner_area(area);
         let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-        let foot = u16::try_from(feet.len()).unwrap_or(1);
-        let [reason, _, body, _, keys] = Layout::vertical([
+        let [reason, _, body, gap, keys] = Layout::vertical([
             Constraint::Length(1),
             Constraint::Length(1),
             Constraint::Fill(1),
             Constraint::Length(1),
-            Constraint::Length(foot),
+            Constraint::Length(cells(key_rows.len())),
         ])
         .areas(inner);
-        let clip = |text: &str, room: u16| width::clip(&sanitize::visible_line(text), usize::from(room)).into_owned();
-        frame.render_widget(Line::styled(clip(&self.outcome.reason, reason.width), theme.style(Role::Warning)), reason);
         let areas: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3]).spacing(2).areas(body);
-        for ((heading, text), area) in parts.into_iter().zip(areas) {
+        let column = |((heading, text), area): ((String, Vec<Styled>), Rect)| {
+            let rows = text.iter().flat_map(|line| wrapped(line, usize::from(area.width).max(1), theme)).collect();
+            (heading, rows, area)
+        };
+        let columns = parts.into_iter().zip(areas).map(column).collect();
+        SideBySide { area, reason, columns, gap, key_rows, keys }
+    }
+
+    fn draw_side_by_side(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
+        let laid_out = self.side_by_side(screen, theme, &content.choices);
+        window(frame, laid_out.area, &format!(" {} ", content.title), theme);
+        let clip = |text: &str, room: u16| width::clip(&sanitize::visible_line(text), usize::from(room)).into_owned();
+        let reason = clip(&self.outcome.reason, laid_out.reason.width);
+        frame.render_widget(Line::styled(reason, theme.style(Role::Warning)), laid_out.reason);
+        self.page.draw_more(frame, laid_out.gap, laid_out.row_count(), theme);
+        for (heading, rows, area) in laid_out.columns {
             let rule = format!("── {} ", clip(&heading, area.width.saturating_sub(4)));
-            let mut rows = vec![Line::styled(rule, theme.style(Role::Title))];
-            rows.extend(text.iter().flat_map(|line| wrapped(line, usize::from(area.width).max(1), theme)));
-            frame.render_widget(Paragraph::new(rows), area);
+            let mut shown = vec![Line::styled(rule, theme.style(Role::Title))];
+            shown.extend(self.page.visible(rows));
+            frame.render_widget(Paragraph::new(shown), area);
         }
-        frame.render_widget(Paragraph::new(feet), keys);
+        frame.render_widget(Paragraph::new(laid_out.key_rows), laid_out.keys);
+    }
+}
+
+/// The three texts of a conflict side by side, laid out for a screen. They scroll together below their headings.
+struct SideBySide {
+    area: Rect,
+    reason: Rect,
+    /// The heading, the rows and the area of each text.
+    columns: Vec<(String, Lines, Rect)>,
+    gap: Rect,
+    key_rows: Lines,
+    keys: Rect,
+}
+
+impl SideBySide {
+    /// The rows of the longest text.
+    fn row_count(&self) -> usize {
+        self.columns.iter().map(|(_, rows, _)| rows.len()).max().unwrap_or_default()
+    }
+
+    /// The rows of a text that are visible at once.
+    fn height(&self) -> usize {
+        self.columns.first().map_or(0, |(_, _, area)| usize::from(area.height.saturating_sub(1)))
     }
 }
 
@@ -737,7 +788,10 @@ impl Overlay for PlacementBox {
     }
 
     fn fit(&mut self, screen: Rect, theme: &Theme, previews: &Previews) {
-        if !self.is_side_by_side(screen) {
+        if self.is_side_by_side(screen) {
+            let laid_out = self.side_by_side(screen, theme, &self.choices());
+            self.page.clamp(laid_out.row_count(), laid_out.height());
+        } else {
             let content = self.content(previews);
             self.page.fit(screen, theme, &content);
         }
@@ -746,7 +800,7 @@ impl Overlay for PlacementBox {
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, context: OverlayContext<'_>) {
         let content = self.content(context.previews);
         if self.is_side_by_side(screen) {
-            self.side_by_side(frame, screen, theme, &content)
+            self.draw_side_by_side(frame, screen, theme, &content)
         } else {
             self.page.draw(frame, screen, theme, &content)
         }
@@ -762,4 +816,46 @@ impl Overlay for PlacementBox {
 
 fn blank() -> Styled {
     (Role::Text, String::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use rhumb_edit::{EditFormat, Flag, Status};
+
+    use super::*;
+
+    #[test]
+    fn a_conflict_that_does_not_fit_scrolls_side_by_side() {
+        let lines = |what: &str| (1..=40).map(|number| format!("{what} {number}\n")).collect::<String>();
+        let outcome = Outcome {
+            path: "a.rs".into(),
+            format: EditFormat::Diff,
+            status: Status::Refused,
+            strategy: None,
+            confidence: 0.0,
+            lines: None,
+            reason: "the file changed on disk".into(),
+            candidates: Vec::new(),
+            nearest: Vec::new(),
+            flags: vec![Flag::Conflict],
+            quote: lines("base"),
+            replacement: lines("proposed"),
+            reply_lines: (1, 2),
+            edits: Vec::new(),
+        };
+        let mut view = PlacementBox::new(outcome, Some(lines("disk").into()));
+        let mut screen = Terminal::new(TestBackend::new(140, 24)).unwrap();
+        let mut shown = |view: &mut PlacementBox| {
+            screen.draw(|frame| crate::tui::overlay::render(view, frame)).unwrap();
+            screen.backend().to_string()
+        };
+        let first = shown(&mut view);
+        assert!(first.contains("base 1 ") && first.contains("more") && !first.contains("proposed 40"), "{first}");
+        view.key(KeyCode::End.into());
+        let last = shown(&mut view);
+        let parts = ["as it was", "base 40", "proposed 40"];
+        assert!(parts.iter().all(|part| last.contains(part)) && !last.contains("more"), "{last}");
+    }
 }

@@ -381,15 +381,15 @@ impl App {
             }
             Action::WriteOther if self.session.write_preview().commits.is_none() => Some("there is no git repository"),
             Action::SendReview if !self.session.has_feedback() => {
-                Some("there is no rejected hunk, comment or edit without a place to send")
+                Some("there is no rejected hunk, comment or edit without a location to send")
             }
             Action::Reask | Action::Dismiss if self.refused_here().is_none() => {
-                Some("the cursor is not on an edit without a place")
+                Some("the cursor is not on an edit without a location")
             }
             Action::Reask if self.state_here() == Some(EditState::AlreadyApplied) => {
                 Some("the file already has this change")
             }
-            Action::ReaskAll if review.refused.is_empty() => Some("every edit has a place"),
+            Action::ReaskAll if review.refused.is_empty() => Some("every edit has a location"),
             Action::Reask | Action::ReaskAll => self.session.cannot_send(),
             Action::EditHunk | Action::EditFile | Action::OpenFile | Action::Comment | Action::CommentFile => {
                 self.cannot_open(action)
@@ -400,7 +400,7 @@ impl App {
                 EditState::Conflict => "resolve the conflict first, or put it away",
                 EditState::AlreadyApplied => "the file already has this change; put the edit away",
                 EditState::Incomplete => "this edit is incomplete: place it by hand, ask again, or put it away",
-                _ => "this edit has no place yet: place it by hand, ask again, or put it away",
+                _ => "this edit has no location yet: place it by hand, ask again, or put it away",
             }),
             _ => None,
         }
@@ -417,7 +417,7 @@ impl App {
             (_, None) => Some("the cursor is not on a hunk"),
             (Action::EditHunk, Some(ReviewItem::File(_))) => Some("the cursor is on a file; move it to a hunk"),
             (Action::Comment | Action::CommentFile | Action::EditFile, Some(ReviewItem::Refused(_))) => {
-                Some("the edit has no place in the file yet")
+                Some("the edit has no location in the file yet")
             }
             (Action::EditHunk | Action::EditFile, _)
                 if file().is_some_and(|file| file.change == FileChange::Delete) =>

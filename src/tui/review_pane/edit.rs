@@ -1,6 +1,6 @@
 //! Edits by the user in a proposal: a hunk, a whole file, or the file on disk in the external editor; and the choices for
-//! edits without a place. The review may change while the editor is open, so the result is checked against the
-//! current review. A text that no longer has a place is put into the composer and is never lost.
+//! edits without a location. The review may change while the editor is open, so the result is checked against the
+//! current review. A text that no longer has a location is put into the composer and is never lost.
 
 use rhumb_edit::Outcome;
 use rhumb_edit::review::{CommentTarget, HunkId, PlaceError};
@@ -373,7 +373,7 @@ impl App {
         task.into_iter().collect()
     }
 
-    /// Moves to an edit that has just lost its place, where `before` edits were unplaced: it must be settled before its
+    /// Moves to an edit that has just lost its location, where `before` edits were unplaced: it must be settled before its
     /// file is written.
     pub(crate) fn go_to_lost_hunks(&mut self, before: usize) {
         let new = self.session.review().refused.len().saturating_sub(before);
@@ -406,7 +406,7 @@ impl App {
         }
         let told = match self.session.review().refused.len() {
             0 => "put away".to_owned(),
-            left => format!("put away; still without a place: {left}"),
+            left => format!("put away; still without a location: {left}"),
         };
         let undo = self.keys.first(Action::Undo);
         let told = format!("{told} · {undo} undoes it");
@@ -502,7 +502,7 @@ mod tests {
     fn app() -> App {
         let (session, effects) = Session::start(Connection::None);
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
-        app.report(proposal("a\nb\nc\n", "A\nb\nC\n"));
+        app.handle_response(proposal("a\nb\nc\n", "A\nb\nC\n"));
         app.focus = Pane::Review;
         app
     }
@@ -554,7 +554,7 @@ mod tests {
             let mut app = app();
             app.composer.set("a thought");
             let what = opened(&press(&mut app, keys));
-            app.report(proposal("a\nb\nc\n", "other\nb\nc\n"));
+            app.handle_response(proposal("a\nb\nc\n", "other\nb\nc\n"));
             app.edited(&what, "mine\n");
             assert_eq!(app.composer.text(), "a thought\nsrc/a.rs:\nmine\n", "{keys}");
             // The new hunk, and the other old hunk.
@@ -570,7 +570,7 @@ mod tests {
         let tasks = app.edited(&what, "");
         assert_eq!(tasks, [Task::Run(Effect::Reread(vec!["src/a.rs".into()]))]);
         let notices = app.session.transcript().len();
-        app.report(Response::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
+        app.handle_response(Response::Reread { path: "src/a.rs".into(), text: Some("a\nb\nc\n".into()) });
         assert_eq!(
             (app.session.transcript().len(), app.session.review().counts().pending),
             (notices, 2),
@@ -585,7 +585,7 @@ mod tests {
             FileProposal { path: "old".into(), change: FileChange::Delete, base: Some("x\n".into()), proposed: None };
         let proposal = Proposal { files: vec![file], ..Proposal::default() };
         app.session.abandon_review();
-        app.report(Response::Proposed { request: "do it".into(), proposal });
+        app.handle_response(Response::Proposed { request: "do it".into(), proposal });
         app.focus = Pane::Review;
         for keys in ["e", "E"] {
             assert!(press(&mut app, keys).iter().all(|task| !matches!(task, Task::Edit(_))));

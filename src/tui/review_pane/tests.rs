@@ -244,7 +244,7 @@ fn only_what_changed_is_made_anew() {
     let mut test = TestScreen::new(files, 160, 50);
     let made = |test: &TestScreen| test.app.review.rows.made;
     let first = made(&test);
-    assert_eq!(first, 51, "each file, and what found no place");
+    assert_eq!(first, 51, "each file, and what found no location");
     test.keys("j j ] ] } G g g Ctrl-d i / l i n e Enter ; ,");
     assert_eq!(made(&test), first, "moves make nothing anew");
     test.keys("] y");

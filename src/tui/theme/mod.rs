@@ -1,15 +1,15 @@
 //! Themes: a table from roles to styles, read from TOML and reduced to the colours of the terminal. A role is named by its
 //! meaning, not by its look.
 
-pub(crate) mod manager;
 mod spec;
+pub(crate) mod store;
 
 use self::spec::Spec;
 use crate::tui::prelude::*;
 
-pub(crate) use self::manager::Themes;
 pub use self::spec::ColorDepth;
 pub(crate) use self::spec::{ThemeError, rgb_of};
+pub(crate) use self::store::Themes;
 
 macro_rules! builtin {
     ($($name:literal,)+) => { [$(($name, include_str!(concat!("../../../themes/", $name, ".toml")))),+] };

@@ -35,6 +35,8 @@ pub struct Picker {
     name: NamePart,
     /// Whether the listed items are those of an earlier query, until a job has run.
     is_behind: bool,
+    /// The item to which the cursor goes after the job.
+    held: Option<usize>,
     with_preview: bool,
     /// Additional keys for the line of hints.
     extra: Vec<(&'static str, &'static str)>,
@@ -60,6 +62,7 @@ impl Picker {
             multiple: false,
             name: if matches!(items, Items::Symbols(_)) { NamePart::Symbol } else { NamePart::FirstWord },
             is_behind: false,
+            held: None,
             with_preview: false,
             extra: Vec::new(),
             items,
@@ -98,10 +101,6 @@ impl Picker {
     pub fn dimmed(mut self, dimmed: Vec<bool>) -> Self {
         self.dimmed = dimmed;
         self
-    }
-
-    pub fn query(&self) -> &str {
-        self.query.text()
     }
 
     pub fn match_count(&self) -> usize {
@@ -147,6 +146,31 @@ impl Picker {
         self.rank();
     }
 
+    /// Takes the query, the cursor and the marks from the picker of an earlier version of the list. Items are identified by
+    /// their text. If the item under the cursor is gone, the cursor stays on its row.
+    pub fn carry_over(&mut self, earlier: &Self) {
+        let place = |item: usize| {
+            let (mut room, mut other) = (String::new(), String::new());
+            let text = earlier.items.text(item, &mut room);
+            (0..self.items.len()).find(|at| self.items.text(*at, &mut other) == text)
+        };
+        let held = earlier.held.or_else(|| earlier.selected()).and_then(place);
+        self.marked = earlier.marked.iter().copied().filter_map(place).collect();
+        self.query = earlier.query.clone();
+        self.rank();
+        self.held = held.filter(|_| self.is_behind);
+        self.window = earlier.window;
+        self.window.set_len(self.match_count());
+        held.into_iter().for_each(|item| self.go_to(item));
+    }
+
+    /// Moves the cursor to an item, if it is listed.
+    fn go_to(&mut self, item: usize) {
+        if let Some(row) = self.ranking.matches.iter().position(|at| *at == item) {
+            self.window.select(row);
+        }
+    }
+
     pub fn paste(&mut self, text: &str) {
         self.query.insert(text);
         self.rank();
@@ -179,17 +203,19 @@ impl Picker {
     }
 
     fn rank(&mut self) {
+        self.held = None;
         self.is_behind = !self.ranking.update(&self.items, self.query.text(), self.name);
         if !self.is_behind {
             self.show_ranked();
         }
     }
 
-    /// Lists the items of the newest ranking from the first on.
+    /// Lists the items of the newest ranking. The cursor goes to the held item, or else to the first one.
     fn show_ranked(&mut self) {
         self.is_behind = false;
         self.window.set_len(self.match_count());
         self.window.first();
+        self.held.take().into_iter().for_each(|item| self.go_to(item));
     }
 
     fn mark_and_go(&mut self, forward: bool) {

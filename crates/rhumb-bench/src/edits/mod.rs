@@ -26,7 +26,7 @@ pub(crate) use defects::defect_names;
 use fastrand::Rng;
 use make::{FORMATS, cases};
 use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::{complain, print, print_json};
+use rhumb::headless::{print, print_json, print_message};
 use rhumb_edit::{EditFormat, FormatChoice, Matching};
 use rhumb_workspace::git::{GitError, Revisions};
 use sample::{Sample, samples};
@@ -122,7 +122,7 @@ fn drawn(args: &EditsBenchArgs) -> Result<Vec<Sample>, UserError> {
         let found = samples(&folder.display().to_string(), &revisions, each, &mut Rng::with_seed(args.seed));
         if found.len() < each {
             let plural = if found.len() == 1 { "" } else { "s" };
-            complain(&format!("{}: {} suitable change{plural} instead of {each}", folder.display(), found.len()));
+            print_message(&format!("{}: {} suitable change{plural} instead of {each}", folder.display(), found.len()));
         }
         all.extend(found);
     }

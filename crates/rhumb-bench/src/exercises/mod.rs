@@ -14,7 +14,7 @@ use std::time::Duration;
 use exercise::{Exercise, ExerciseError, exercises};
 use rhumb::cli::load_settings;
 use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::complain;
+use rhumb::headless::print_message;
 use rhumb_edit::is_placeholder;
 use rhumb_session::context::fence_for;
 use rhumb_workspace::process::{CommandLine, CommandOutcome, End, Environment, RunRequest, SecretMask, StopHandle};
@@ -80,7 +80,7 @@ pub(crate) fn command(args: &ExercisesBenchArgs) -> Result<u8, UserError> {
     };
     let bench_run = BenchRun::open(&args.run, &header, &all, |exercise| &exercise.id)?;
     if !bench_run.is_done() && !args.recite {
-        complain(
+        print_message(
             "tests run code that a model wrote, with your permissions: run them in a container or on another machine",
         );
     }
@@ -117,7 +117,7 @@ impl ExerciseRun<'_> {
         let args = self.args;
         let found = exercises(&args.from).map_err(|error| exercise_error(&error))?;
         for error in &found.left_out {
-            complain(&format!("left out: {error}"));
+            print_message(&format!("left out: {error}"));
         }
         let mut all = found.exercises;
         let languages: BTreeSet<&str> = all.iter().map(|exercise| exercise.language.as_str()).collect();
@@ -138,7 +138,7 @@ impl ExerciseRun<'_> {
             };
             match tests.runner.and_then(TestRunner::probe) {
                 Some(probe) if !*usable.entry(probe).or_insert_with(|| is_usable(probe)) => {
-                    complain(&format!("left out: {}: its tests cannot be run here: `{probe}` fails", exercise.id));
+                    print_message(&format!("left out: {}: its tests cannot be run here: `{probe}` fails", exercise.id));
                 }
                 _ => runs.push(exercise),
             }

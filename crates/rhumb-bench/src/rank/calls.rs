@@ -73,7 +73,7 @@ fn of_repository(git_dir: &std::path::Path, cases: &[RankCase], tokens: usize) -
     let mut all = Vec::new();
     for case in cases {
         if let Err(error) = checkout.to(&case.commit) {
-            rhumb::headless::complain(&format!("{}: {error}", case.id));
+            rhumb::headless::print_message(&format!("{}: {error}", case.id));
             continue;
         }
         let start = SurveyStart { with_terms: true, ..SurveyStart::default() };

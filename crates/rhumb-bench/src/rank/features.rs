@@ -112,7 +112,7 @@ fn of_repository(git_dir: &Path, cases: &[RankCase]) -> Result<Vec<CaseFeatures>
     let mut all = Vec::new();
     for case in cases {
         if let Err(error) = checkout.to(&case.commit) {
-            rhumb::headless::complain(&format!("{}: {error}", case.id));
+            rhumb::headless::print_message(&format!("{}: {error}", case.id));
             continue;
         }
         let start = SurveyStart { store: Some(&store), with_terms: true, ..SurveyStart::default() };

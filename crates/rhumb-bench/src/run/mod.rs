@@ -20,7 +20,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rhumb::config::{Paths, Settings};
 use rhumb::error::{ErrorKind, UserError};
-use rhumb::headless::complain;
+use rhumb::headless::print_message;
 use rhumb::host::{RequestEnv, facts};
 use rhumb_llm::redacted_url;
 use rhumb_workspace::process::StopHandle;
@@ -171,7 +171,7 @@ impl<'c, T: Sync> BenchRun<'c, T> {
             save(file, &as_json(header, entries, wanted.len()))?;
         }
         if stop.is_stopped() {
-            complain(&format!("stopped; the same command continues the run in {}", args.folder().display()));
+            print_message(&format!("stopped; the same command continues the run in {}", args.folder().display()));
             return Ok(INTERRUPTED);
         }
         end.map_or(Ok(u8::from(entries.len() < wanted.len())), Err)
@@ -253,7 +253,7 @@ impl<'c, T> Schedule<'c, T> {
         match done {
             Ok(TaskOutcome::TaskResult(entry)) => self.record_result(run, *entry),
             Ok(TaskOutcome::Trouble(why, cost)) => {
-                complain(&why);
+                print_message(&why);
                 self.record_cost(run, "trouble", cost);
                 self.in_a_row += 1;
                 if self.in_a_row >= MAX_FAILURES_IN_A_ROW {
@@ -326,7 +326,10 @@ impl<'c, T> Schedule<'c, T> {
         };
         let passed = self.entries.iter().filter(|entry| entry.passed.is_some()).count();
         let done = self.entries.len();
-        complain(&format!("{done} of {}: {outcome}: {} ({passed} passed, ${:.2})", self.all, entry.id, self.spent));
+        print_message(&format!(
+            "{done} of {}: {outcome}: {} ({passed} passed, ${:.2})",
+            self.all, entry.id, self.spent
+        ));
     }
 }
 

@@ -60,7 +60,7 @@ fn a_refused_edit_has_its_state() {
         serde_json::from_value::<Outcome>(outcome).unwrap()
     };
     let states = [
-        (vec![], "no place"),
+        (vec![], "no location"),
         (vec![Flag::AlreadyApplied], "already applied"),
         (vec![Flag::Incomplete], "incomplete"),
         (vec![Flag::Conflict], "conflict"),
@@ -73,7 +73,7 @@ fn a_refused_edit_has_its_state() {
     }
     assert_eq!(
         summary(&review),
-        "4 hunks in 3 files, 1 edit: conflict, 1 edit: no place, 1 edit: incomplete, 1 edit: already applied (refused shows why)."
+        "4 hunks in 3 files, 1 edit: conflict, 1 edit: no location, 1 edit: incomplete, 1 edit: already applied (refused shows why)."
     );
 }
 

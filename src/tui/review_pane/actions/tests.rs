@@ -45,8 +45,8 @@ fn with(proposal: Proposal) -> App {
     let (session, effects) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
     let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
     app.review.guard.clock = Clock::still();
-    app.report(Response::Head("main".into()));
-    app.report(Response::Proposed { request: "do it".into(), proposal });
+    app.handle_response(Response::Head("main".into()));
+    app.handle_response(Response::Proposed { request: "do it".into(), proposal });
     app.focus = Pane::Review;
     app
 }
@@ -108,7 +108,7 @@ fn a_comment_whose_hunk_is_gone_goes_into_the_composer() {
     let mut app = app();
     press(&mut app, "c h m");
     let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
-    app.report(Response::Proposed {
+    app.handle_response(Response::Proposed {
         request: "do it".into(),
         proposal: Proposal { files: vec![other], ..Proposal::default() },
     });
@@ -144,7 +144,7 @@ fn what_is_to_be_sent_can_be_changed_in_the_composer() {
 fn what_was_noted_on_a_written_hunk_is_not_forgotten() {
     let mut app = app();
     press(&mut app, "c d o c s Enter g y w");
-    app.report(Response::Wrote(Written { paths: vec!["a.rs".into()], ..Written::default() }));
+    app.handle_response(Response::Wrote(Written { paths: vec!["a.rs".into()], ..Written::default() }));
     assert!(app.session.review().is_empty());
     let text = app.session.feedback().expect("something to tell");
     assert!(text.contains("a.rs, line 1 (accepted and written):") && text.contains("docs"), "{text}");
@@ -189,7 +189,7 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
     let tasks = effects(press(&mut app, "e"));
     assert!(matches!(tasks.as_slice(), [Effect::Lookup(_)]), "its file is read: {tasks:?}");
     let text = Ok(Arc::from(BASE));
-    app.report(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text }));
+    app.handle_response(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text }));
     press(&mut app, "Enter");
     assert_eq!(app.session.review().refused.len(), 1);
     let file = &app.session.review().files[0];
@@ -203,7 +203,7 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
 fn an_edit_without_a_place_is_put_in_with_the_editor() {
     let mut app = with_refused();
     press(&mut app, "e");
-    app.report(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text: Ok(Arc::from(BASE)) }));
+    app.handle_response(Response::LookedUp(LookupResponse::File { path: "b.rs".into(), text: Ok(Arc::from(BASE)) }));
     let tasks = press(&mut app, "e");
     let Some(Task::Edit(what @ Editing::Review(draft))) = tasks.last() else { panic!("{tasks:?}") };
     assert_eq!(draft.line, 2);
@@ -255,7 +255,7 @@ fn edits_without_a_place_are_asked_for_again_or_put_away() {
     press(&mut app, "d");
     assert_eq!(
         (app.session.review().refused.len(), app.hint.text()),
-        (1, "put away; still without a place: 1 · u undoes it")
+        (1, "put away; still without a location: 1 · u undoes it")
     );
     press(&mut app, "u");
     assert_eq!(app.session.review().refused.len(), 2);
@@ -272,7 +272,7 @@ fn an_edit_without_a_place_is_not_decided_and_comes_back_under_the_cursor() {
     app.lay_out_review(None);
     for key in ["y", "n", "Space", "Y"] {
         press(&mut app, key);
-        assert!(app.hint.text().contains("this edit has no place yet"), "{key}: {}", app.hint.text());
+        assert!(app.hint.text().contains("this edit has no location yet"), "{key}: {}", app.hint.text());
         assert_eq!((app.refused_here(), app.session.review().counts().pending), (Some(0), 3), "{key}");
     }
     press(&mut app, "d ]");
@@ -288,12 +288,12 @@ fn more_that_is_proposed_leaves_the_cursor_where_it_is() {
     let mut app = with(Proposal { files: vec![file("a.rs"), file("c.rs")], ..Proposal::default() });
     press(&mut app, "} ]");
     let more = |outcomes| Proposal { files: vec![file("b.rs")], outcomes, ..Proposal::default() };
-    app.report(Response::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
+    app.handle_response(Response::Proposed { request: "do it".into(), proposal: more(vec![refused("x\n", "y\n")]) });
     let at = app.hunk_here().unwrap();
     assert_eq!((app.session.review().files[at.file].path.as_str(), at.hunk), ("c.rs", 1));
     press(&mut app, "g g");
     assert_eq!(app.refused_here(), Some(0));
-    app.report(Response::Proposed {
+    app.handle_response(Response::Proposed {
         request: "do it".into(),
         proposal: more(vec![refused("v\n", "w\n"), refused("x\n", "y\n")]),
     });
@@ -310,11 +310,14 @@ fn what_loses_its_place_comes_first_and_under_the_cursor() {
     app.focus = Pane::Chat;
     app.go_to_refused(0);
     let changed = |name: &str, text: &str| Some(Arc::from(text.replace(name, "fn mine()").as_str()));
-    app.report(Response::Reread { path: "a.rs".into(), text: changed("fn a()", BASE) });
+    app.handle_response(Response::Reread { path: "a.rs".into(), text: changed("fn a()", BASE) });
     app.lay_out_review(None);
     assert_eq!(app.refused_here(), Some(1), "who looks elsewhere finds the cursor where it was");
     app.focus = Pane::Review;
-    app.report(Response::Reread { path: "a.rs".into(), text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")) });
+    app.handle_response(Response::Reread {
+        path: "a.rs".into(),
+        text: changed("fn c()", &BASE.replace("fn a()", "fn mine()")),
+    });
     app.lay_out_review(None);
     assert_eq!(app.refused_here(), Some(0));
     let conflicts: Vec<bool> = app.session.review().refused.iter().map(Outcome::is_conflict).collect();
@@ -327,11 +330,11 @@ fn a_conflict_holds_its_file_back_and_no_other() {
     let mut app = with(Proposal { files: vec![file("a.rs"), file("b.rs")], ..Proposal::default() });
     press(&mut app, "g y");
     let mine = BASE.replace("fn a()", "fn mine()");
-    app.report(Response::Reread { path: "a.rs".into(), text: Some(mine.as_str().into()) });
+    app.handle_response(Response::Reread { path: "a.rs".into(), text: Some(mine.as_str().into()) });
     let effects = effects(press(&mut app, "w"));
     let [Effect::Write { files, .. }] = effects.as_slice() else { panic!("{effects:?}") };
     assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["b.rs"]);
-    app.report(Response::Wrote(Written { paths: vec!["b.rs".into()], ..Written::default() }));
+    app.handle_response(Response::Wrote(Written { paths: vec!["b.rs".into()], ..Written::default() }));
     app.review.guard.clock.advance(Duration::from_secs(1));
     app.open_refused(0);
     press(&mut app, "Enter y");
@@ -346,7 +349,10 @@ fn a_key_decides_nothing_on_what_has_just_appeared() {
     app.review.guard.clock.advance(Duration::from_secs(1));
     let proposal = Proposal { files: vec![file("other.rs")], ..Proposal::default() };
     let other = FileProposal { proposed: Some(BASE.replace("fn a()", "fn x()").into()), ..file("a.rs") };
-    app.report(Response::Proposed { request: "more".into(), proposal: Proposal { files: vec![other], ..proposal } });
+    app.handle_response(Response::Proposed {
+        request: "more".into(),
+        proposal: Proposal { files: vec![other], ..proposal },
+    });
     press(&mut app, "y");
     assert_eq!(app.session.review().counts().accepted, 0, "{}", app.hint.text());
     app.review.guard.clock.advance(Duration::from_millis(299));
@@ -364,10 +370,10 @@ fn every_action_says_why_it_would_do_nothing() {
         (Action::Undo, "there is nothing to undo"),
         (Action::Redo, "there is nothing to redo"),
         (Action::Write, "nothing is accepted"),
-        (Action::SendReview, "there is no rejected hunk, comment or edit without a place to send"),
-        (Action::Reask, "the cursor is not on an edit without a place"),
-        (Action::ReaskAll, "every edit has a place"),
-        (Action::Dismiss, "the cursor is not on an edit without a place"),
+        (Action::SendReview, "there is no rejected hunk, comment or edit without a location to send"),
+        (Action::Reask, "the cursor is not on an edit without a location"),
+        (Action::ReaskAll, "every edit has a location"),
+        (Action::Dismiss, "the cursor is not on an edit without a location"),
     ] {
         assert_eq!(app.review_why_not(action), Some(why), "{action:?}");
     }
@@ -381,8 +387,8 @@ fn every_action_says_why_it_would_do_nothing() {
     let mut app = with_refused();
     for (action, why) in [
         (Action::Accept, "there is no hunk to accept or reject"),
-        (Action::Comment, "the edit has no place in the file yet"),
-        (Action::EditFile, "the edit has no place in the file yet"),
+        (Action::Comment, "the edit has no location in the file yet"),
+        (Action::EditFile, "the edit has no location in the file yet"),
     ] {
         assert_eq!(app.review_why_not(action), Some(why), "{action:?}");
     }
@@ -403,12 +409,12 @@ fn edits_without_a_place_and_conflicts_are_counted_and_named_before_they_are_los
     app.lay_out_review(None);
     assert_eq!(
         app.review_why_not(Action::Accept),
-        Some("this edit has no place yet: place it by hand, ask again, or put it away")
+        Some("this edit has no location yet: place it by hand, ask again, or put it away")
     );
     press(&mut app, "x");
     let question = app.overlays.top_as::<Confirm>().expect("a question");
     let asked = format!("{question:?}");
-    assert!(asked.contains("Also abandoned: 1 conflict and 1 edit without a place."), "{asked}");
+    assert!(asked.contains("Also abandoned: 1 conflict and 1 edit without a location."), "{asked}");
 }
 
 #[test]

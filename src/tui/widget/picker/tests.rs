@@ -240,3 +240,18 @@ fn any_screen_is_large_enough_not_to_panic() {
         drawn(&ships(), columns, lines);
     }
 }
+
+#[test]
+fn a_long_list_keeps_its_cursor_and_marks_when_its_items_change() {
+    let names = |first: usize| (first..9_000).map(|number| format!("file{number}")).collect();
+    let mut before = Picker::new("Files", names(100)).multiple();
+    press(&mut before, "file4 down tab down");
+    let mut after = Picker::new("Files", names(0)).multiple();
+    after.carry_over(&before);
+    let ranked = after.take_job().and_then(RankJob::run).expect("a long list is ranked as a job");
+    assert!(after.put(ranked));
+    let text = |picker: &Picker, item: usize| picker.items.text(item, &mut String::new()).to_owned();
+    assert_eq!(text(&after, after.selected().unwrap()), text(&before, before.selected().unwrap()));
+    let marks = |picker: &Picker| picker.marked.iter().map(|item| text(picker, *item)).collect::<Vec<_>>();
+    assert_eq!((marks(&after), marks(&after).len()), (marks(&before), 1));
+}

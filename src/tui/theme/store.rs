@@ -34,7 +34,7 @@ impl ThemeChoice {
 
 /// The themes, and the one in use.
 #[derive(Debug)]
-pub struct ThemeManager {
+pub struct ThemeStore {
     pub current: Theme,
     themes: Themes,
     choice: ThemeChoice,
@@ -47,7 +47,7 @@ pub struct ThemeManager {
     reported: Vec<String>,
 }
 
-impl ThemeManager {
+impl ThemeStore {
     pub fn new(theme: Theme) -> Self {
         Self {
             current: theme,
