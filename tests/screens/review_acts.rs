@@ -164,7 +164,8 @@ fn the_help_on_an_edit_without_a_place_lists_what_can_be_done_with_it() {
     let mut app = reviewing_once(&(fits() + &lost()), (120, 45));
     app.keys("g g ?");
     let screen = app.screen();
-    for text in ["NOW, ON AN EDIT: NO LOCATION", "Place it by hand", "Ask the model again for this edit.", "Put it away."]
+    for text in
+        ["NOW, ON AN EDIT: NO LOCATION", "Place it by hand", "Ask the model again for this edit.", "Put it away."]
     {
         assert!(screen.contains(text), "{text}\n{screen}");
     }
