@@ -9,7 +9,7 @@ use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
 use crate::headless::args::{FormatArg, ModeArg, SearchArgs, UnitArg};
 use crate::headless::index::{blocked, failed};
-use crate::headless::survey::surveyed;
+use crate::headless::survey::with_survey;
 use crate::headless::{print, print_json, print_message, print_with_hint};
 use crate::host::{
     IndexError, SearchMode, Survey, embedder, load_vectors, map_store, question_vector, search_survey,
@@ -36,21 +36,30 @@ pub fn search(root: &Root, settings: &Settings, args: &SearchArgs) -> Result<u8,
         return Ok(1);
     }
     let store = (!args.no_cache).then(|| map_store(settings, root)).flatten();
-    let survey = surveyed(root, true, store.as_ref());
-    let question = Question::new(&asked, args.limit.get());
+    with_survey(root, true, store.as_ref(), |survey| print_hits(root, settings, args, &asked, survey))
+}
+
+fn print_hits(
+    root: &Root,
+    settings: &Settings,
+    args: &SearchArgs,
+    asked: &str,
+    survey: &Survey,
+) -> Result<u8, UserError> {
+    let question = Question::new(asked, args.limit.get());
     let weights = SearchWeights::of(&question);
     if args.unit != UnitArg::Passage {
         return ranked(args, &CodeSearch::new(&survey.graph, &question, &weights));
     }
-    let hits = hits(root, settings, args.mode, &survey, &question)?;
+    let hits = hits(root, settings, args.mode, survey, &question)?;
     if hits.is_empty() {
-        print_message(nothing_found(&asked));
+        print_message(nothing_found(asked));
         return Ok(1);
     }
     let read = |path: &str| rhumb_workspace::read(root, path).ok().map(|snapshot| snapshot.text);
     let sources = SourceFiles::new(&read);
     if args.context {
-        let passages = as_context(&survey.graph, (&asked, hits), &sources, args.tokens);
+        let passages = as_context(&survey.graph, (asked, hits), &sources, args.tokens);
         match args.format {
             FormatArg::Text => print(&passages.render())?,
             FormatArg::Json => print_json(&context_json(&passages, args.tokens))?,

@@ -24,6 +24,10 @@ pub(super) fn with_survey<T: Send>(
     let survey = read(root, with_terms, store);
     let (saved, result) = rayon::join(|| store.map(|store| survey.save(store)), || work(&survey));
     report(saved);
+    // If this fails, the next run computes them again.
+    if let Some(store) = store {
+        drop(survey.save_ranks(store));
+    }
     result
 }
 

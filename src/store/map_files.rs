@@ -1,9 +1,11 @@
 //! The files of a map store: segments of the index with the keys of their contents; trees, which map the files of a root to records;
-//! token counts of lines in maps; the commit history; and the status of the work tree.
+//! ranks of a graph; token counts of lines in maps; the commit history; and the status of the work tree.
 
 use super::StoreError;
 use super::sealed::{self, Sealed, Section, halves, wide};
-use rhumb_index::repo_map::{History, NameTable, PastCommit, RecordId, SEGMENT_LAYOUT, Segment, SegmentTables};
+use rhumb_index::repo_map::{
+    GraphRanks, History, NameTable, PastCommit, RecordId, SEGMENT_LAYOUT, Segment, SegmentTables,
+};
 use rhumb_tokens::LineCount;
 use rhumb_workspace::git::{ComparedFile, WorkTreeStatus};
 use std::path::Path;
@@ -204,6 +206,25 @@ fn decode_history(words: &[u32], text: &str) -> Option<History> {
     Some(history)
 }
 
+/// Kinds from this one on are ranks, by the version of the segments that they were computed from.
+const RANKS_KIND: u32 = 1_000 + SEGMENT_LAYOUT;
+
+/// Writes the ranks of a graph with the key of the graph to `path`.
+pub(super) fn write_ranks(path: &Path, key: u64, ranks: &GraphRanks) -> Result<(), StoreError> {
+    let words: Vec<u32> = [halves(key), halves(ranks.references)].concat();
+    let lists = [&ranks.files, &ranks.symbols, &ranks.prominence].map(|list| Section::from(list.as_slice()));
+    write_file(path, RANKS_KIND, std::iter::once(words.into()).chain(lists).collect())
+}
+
+/// Reads the ranks at `path`; `None` if the file is missing or damaged, or has those of another graph.
+pub(super) fn read_ranks(path: &Path, key: u64) -> Option<GraphRanks> {
+    let mut file = Sealed::open(path, RANKS_KIND)?;
+    let words = file.words(0)?;
+    let (stored_key, references) = (wide(&words), wide(words.get(2..)?));
+    (stored_key == key).then_some(())?;
+    Some(GraphRanks { references, files: file.rows(1)?, symbols: file.rows(2)?, prominence: file.rows(3)? })
+}
+
 const STATUS_KIND: u32 = 5;
 /// The fields of a compared file: the end of its path, its stamp in halves, and whether it is edited.
 const COMPARED_WORDS: usize = 4;
@@ -285,6 +306,17 @@ mod tests {
             let path = folder.path().join("history");
             write_history(&path, &history).unwrap();
             prop_assert_eq!(read_history(&path), history);
+        }
+
+        #[test]
+        fn ranks_come_back_for_their_graph_only(key in any::<u64>(), references in any::<u64>(), lists in prop::array::uniform3(prop::collection::vec(0.0f64..1.0, 0..5))) {
+            let [files, symbols, prominence] = lists;
+            let ranks = GraphRanks { references, files, symbols, prominence };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ranks");
+            write_ranks(&path, key, &ranks).unwrap();
+            prop_assert_eq!(read_ranks(&path, key), Some(ranks));
+            prop_assert_eq!(read_ranks(&path, key ^ 1), None);
         }
 
         #[test]

@@ -3,10 +3,11 @@
 use super::StoreError;
 use super::database::make_folder;
 use super::map_files::{
-    KnownFile, StoredSegment, Tree, read_counts, read_history, read_status, write_counts, write_history, write_status,
+    KnownFile, StoredSegment, Tree, read_counts, read_history, read_ranks, read_status, write_counts, write_history,
+    write_ranks, write_status,
 };
 use super::sealed::Section;
-use rhumb_index::repo_map::History;
+use rhumb_index::repo_map::{GraphRanks, History};
 use rhumb_tokens::LineCount;
 use rhumb_workspace::git::WorkTreeStatus;
 use std::collections::BTreeSet;
@@ -138,6 +139,25 @@ impl MapStore {
         write_status(&self.status_path(), status)
     }
 
+    /// The stored ranks of the graph with that key.
+    pub fn ranks(&self, key: u64) -> Option<GraphRanks> {
+        read_ranks(&self.ranks_path(), key)
+    }
+
+    /// Stores the ranks of a graph, instead of those of an earlier one.
+    ///
+    /// # Errors
+    /// The folder or the file cannot be written.
+    pub fn save_ranks(&self, key: u64, ranks: &GraphRanks) -> Result<(), StoreError> {
+        let folder = self.folder.join("ranks");
+        make_folder(&folder).map_err(|source| StoreError::Folder { path: folder, source })?;
+        write_ranks(&self.ranks_path(), key, ranks)
+    }
+
+    fn ranks_path(&self) -> PathBuf {
+        self.folder.join("ranks").join(format!("{:016x}", hash(&self.root)))
+    }
+
     fn status_path(&self) -> PathBuf {
         self.folder.join("status").join(format!("{:016x}", hash(&self.root)))
     }
@@ -199,7 +219,7 @@ impl MapStore {
         }
     }
 
-    /// Removes unused trees and statuses, and unreferenced segments.
+    /// Removes unused trees, statuses and ranks, and unreferenced segments.
     fn sweep(&self) {
         let mut named = BTreeSet::new();
         for path in entries(&self.folder.join("trees")) {
@@ -209,7 +229,7 @@ impl MapStore {
                 named.extend(tree.segments.iter().map(|&id| self.segment_path(id)));
             }
         }
-        for path in entries(&self.folder.join("status")) {
+        for path in ["status", "ranks"].iter().flat_map(|part| entries(&self.folder.join(part))) {
             if is_older(&path, MAX_TREE_AGE) {
                 let _ = fs::remove_file(&path);
             }

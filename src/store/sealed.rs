@@ -96,6 +96,12 @@ impl<'s> From<&'s [u32]> for Section<'s> {
     }
 }
 
+impl<'s> From<&'s [f64]> for Section<'s> {
+    fn from(numbers: &'s [f64]) -> Self {
+        Self::Bytes(bytemuck::cast_slice(numbers))
+    }
+}
+
 impl From<Vec<u32>> for Section<'_> {
     fn from(words: Vec<u32>) -> Self {
         Self::Words(Cow::Owned(words))

@@ -58,6 +58,7 @@ pub mod process;
 mod resolve;
 mod root;
 mod snapshot;
+mod sorted;
 mod walk;
 mod watch;
 mod write;
@@ -73,6 +74,7 @@ pub use journal::{
 pub use resolve::{path_is_taken, resolve_links, symlink_aliases};
 pub use root::{Root, RootKind};
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read, read_raw};
+pub use sorted::find_sorted;
 pub use walk::{FileEntry, Listing, files, ignored_but_tracked, is_secret_name, refresh_entry};
 pub use watch::{DiskChanges, Watch, WatchError, debounced_watcher};
 pub use write::{

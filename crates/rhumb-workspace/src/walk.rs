@@ -8,7 +8,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, DirEntry, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
@@ -92,7 +92,10 @@ pub fn ignored_but_tracked(root: &Root, tracked: &BTreeSet<String>, cancel: &Ato
         return found;
     }
     let since = SystemTime::now();
-    Walk::new(root, false).run(cancel, &mut |entry| {
+    let folders = wanted.iter().flat_map(|path| Path::new(path).ancestors().skip(1));
+    let mut walk = Walk::new(root, false);
+    walk.only = Some(folders.map(|folder| root.path().join(folder)).collect());
+    walk.run(cancel, &mut |entry| {
         let Found::File(entry) = entry else { return };
         if let Some(path) = relative(root, &entry.path()).filter(|path| wanted.contains(path.as_str())) {
             found.push(file_entry(path, entry, since));
@@ -124,11 +127,13 @@ struct Walk<'root> {
     rules: Rules,
     /// Nested repositories found so far.
     nested: BTreeSet<String>,
+    /// The folders to enter; `None` for all.
+    only: Option<BTreeSet<PathBuf>>,
 }
 
 impl<'root> Walk<'root> {
     fn new(root: &'root Root, with_git: bool) -> Self {
-        Self { root, ignored: ignored(root), rules: Rules::of(root, with_git), nested: BTreeSet::new() }
+        Self { root, ignored: ignored(root), rules: Rules::of(root, with_git), nested: BTreeSet::new(), only: None }
     }
 
     /// Calls `found` for each file. Returns `false` if cancelled.
@@ -150,7 +155,8 @@ impl<'root> Walk<'root> {
             for entry in entries {
                 let (path, kind) = (entry.path(), entry.file_type().ok());
                 let is_folder = kind.is_some_and(|kind| kind.is_dir());
-                if self.hides(&path, depth + 1, is_folder) {
+                let is_skipped = is_folder && self.only.as_ref().is_some_and(|only| !only.contains(&path));
+                if is_skipped || self.hides(&path, depth + 1, is_folder) {
                     continue;
                 }
                 if is_folder {

@@ -52,6 +52,8 @@ pub(super) struct ChunkRecords {
     pub(super) keys: Vec<ContentKey>,
     pub(super) times: ThreadTimes,
     pub(super) read: usize,
+    /// Where the next file is among the known ones.
+    next: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +68,7 @@ pub(super) enum FileRecord {
 
 impl ChunkRecords {
     pub(super) fn add(&mut self, root: &Root, entry: &FileEntry, known: &KnownFiles, by_ctags: &ByCtags) {
-        let found = match known.unchanged(entry) {
+        let found = match known.unchanged(entry, &mut self.next) {
             Some(record) => record.map_or(FileRecord::Nothing, FileRecord::Known),
             None => self.read(root, entry, known, by_ctags),
         };
@@ -111,7 +113,8 @@ pub(super) type ByCtags = BTreeMap<PathBuf, Vec<Definition>>;
 /// Runs ctags, if it is installed, on unknown files without a grammar.
 pub(super) fn by_ctags(root: &Root, files: &[FileEntry], known: &KnownFiles, cancel: &AtomicBool) -> ByCtags {
     let unread = |entry: &&FileEntry| Language::for_path(&entry.path).is_none() && is_worth_reading(entry);
-    let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry).is_none());
+    let mut next = 0;
+    let paths = files.iter().filter(unread).filter(|entry| known.unchanged(entry, &mut next).is_none());
     let paths: Vec<PathBuf> = paths.map(|entry| PathBuf::from(&entry.path)).collect();
     if paths.is_empty() || !rhumb_workspace::has_ctags() {
         return ByCtags::new();

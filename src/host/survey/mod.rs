@@ -16,13 +16,14 @@ use crate::clock::Stopwatch;
 use crate::host::lock;
 use crate::store::{ContentKey, KnownFile, MapStore, StoreError, StoredSegment};
 use rhumb_index::lexical::Depth;
-use rhumb_index::repo_map::{History, TagGraph, Weights};
+use rhumb_index::repo_map::{GraphRanks, History, Ranking, RecordId, TagGraph, Weights};
 use rhumb_session::Failure;
 use rhumb_workspace::git::{Repo, WorkTreeStatus};
 use rhumb_workspace::{DiskChanges, FileEntry, Root, RootKind};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use xxhash_rust::xxh3::Xxh3;
 
 /// Number of files that a thread reads at once: enough that joining costs little, few enough that all threads end together.
 const CHUNK: usize = 16;
@@ -73,6 +74,12 @@ pub struct Survey {
     unsaved: bool,
     /// Why the index could not be stored while the graph was built.
     save_error: Option<StoreError>,
+    /// Identifies the graph, whatever segments its records are in.
+    graph_key: u64,
+    /// Whether the stored tree has exactly these files, now or after [`Survey::save`].
+    is_stored: bool,
+    /// Number of rank lists of the graph that are stored.
+    stored_rank_lists: usize,
     new_history: bool,
     status: WorkTreeStatus,
     new_status: bool,
@@ -156,6 +163,21 @@ impl Survey {
         }
         if self.unsaved { store.save(&self.segments, None, self.known.clone()) } else { Ok(()) }
     }
+
+    /// Computes and stores the ranks of the graph that are not stored.
+    pub fn complete_ranks(&self, store: &MapStore) -> Result<(), StoreError> {
+        if self.is_stored && self.stored_rank_lists < GraphRanks::LISTS {
+            Ranking::compute_ranks(&self.graph, &Weights::default());
+        }
+        self.graph.release_votes();
+        self.save_ranks(store)
+    }
+
+    /// Stores the ranks that the graph has computed, unless they are stored already or the tree is not.
+    pub fn save_ranks(&self, store: &MapStore) -> Result<(), StoreError> {
+        let is_new = self.is_stored && self.graph.rank_lists() > self.stored_rank_lists;
+        if is_new { store.save_ranks(self.graph_key, &self.graph.ranks()) } else { Ok(()) }
+    }
 }
 
 /// Surveys the repository. `progress` is called for each step, from any thread. Returns `None` if cancelled.
@@ -179,6 +201,9 @@ pub fn survey(
     let times = spent.shares(walk, load, clock.ms() - walk - load);
     let join_ms = clock.ms();
     let (list, mut unsaved) = builder.known_files(&listing.files, &known);
+    let is_stored = unsaved || known.differences(&list) == 0;
+    let weights = Weights::default();
+    let graph_key = graph_key(&list, &builder.segments, &weights);
     let spare_terms = std::mem::take(&mut builder.spare_terms);
     let has_many_terms = spare_terms.as_ref().is_some_and(|terms| terms.len() > MAX_SPARE_TERMS);
     let save = || {
@@ -190,12 +215,18 @@ pub fn survey(
         // Without changes the graph stays the same, and cached maps of it stay valid.
         let same = |before: &&Survey| before.known == list && before.history.head == history.head;
         if let Some(before) = start.before.filter(same) {
-            return Arc::clone(&before.graph);
+            return (Arc::clone(&before.graph), before.stored_rank_lists);
         }
         let index = Arc::new(builder.index(&listing.files, sketch.as_ref()));
-        Arc::new(TagGraph::new(index, &history, &Weights::default()))
+        let graph = TagGraph::new(index, &history, &weights);
+        if let Some(ranks) = start.store.filter(|_| is_stored).and_then(|store| store.ranks(graph_key)) {
+            graph.set_ranks(ranks);
+        }
+        let stored = graph.rank_lists();
+        (Arc::new(graph), stored)
     };
-    let (saved, graph) = if has_many_terms { (save(), make_graph()) } else { rayon::join(save, make_graph) };
+    let (saved, (graph, stored_rank_lists)) =
+        if has_many_terms { (save(), make_graph()) } else { rayon::join(save, make_graph) };
     unsaved &= saved.is_none();
     let index = graph.index();
     let bytes = (0..index.len() as u32).filter_map(|file| index.record(file)).map(|record| u64::from(record.bytes()));
@@ -218,6 +249,9 @@ pub fn survey(
         edited,
         status,
         unsaved,
+        graph_key,
+        is_stored,
+        stored_rank_lists,
         save_error: saved.and_then(Result::err),
         new_history,
         new_status,
@@ -269,6 +303,19 @@ fn index_files(
     builder.merge_segments(if sketch.is_some() { 1 } else { MAX_SEGMENTS });
     let sketch = sketch.filter(|_| !builder.unread.is_empty());
     Some((builder, times, sketch))
+}
+
+/// A hash of everything that the ranks of a graph depend on: paths, contents and weights.
+fn graph_key(files: &[KnownFile], segments: &[StoredSegment], weights: &Weights) -> u64 {
+    let mut hash = Xxh3::new();
+    for file in files {
+        let key = |at: RecordId| segments.get(at.segment as usize)?.keys.get(at.record as usize).copied();
+        hash.update(file.path.as_bytes());
+        hash.update(&[0]);
+        hash.update(&file.record.and_then(key).unwrap_or_default().0.to_le_bytes());
+    }
+    hash.update(format!("{weights:?}").as_bytes());
+    hash.digest()
 }
 
 struct Listed {

@@ -6,9 +6,9 @@ use super::sketch::Sketch;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{IndexFile, MapIndex, RecordId, Segment, SegmentBuilder};
-use rhumb_workspace::FileEntry;
+use rhumb_workspace::{FileEntry, find_sorted};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The stamp of a file that was never read. No known file has it.
 pub(super) const UNREAD: u64 = 0;
@@ -20,7 +20,8 @@ pub(super) struct KnownFiles {
     pub(super) depth: Depth,
     /// In path order.
     files: Vec<KnownFile>,
-    contents: HashMap<ContentKey, RecordId>,
+    /// Computed at the first use: without changes it is not needed.
+    contents: OnceLock<HashMap<ContentKey, RecordId>>,
     pub(super) stored: bool,
     /// Whether stored data was unusable.
     pub(super) rebuilt: bool,
@@ -44,18 +45,12 @@ impl KnownFiles {
             (None, None) => Self::default(),
         };
         known.depth = depth;
-        // Records of the same content in several segments are equal.
-        for (segment, stored) in (0u32..).zip(&known.segments) {
-            let records = (0u32..).map(|record| RecordId { segment, record });
-            known.contents.extend(stored.keys.iter().copied().zip(records));
-        }
         known
     }
 
-    /// The record of an unchanged file; `Some(None)` if it has none.
-    pub(super) fn unchanged(&self, entry: &FileEntry) -> Option<Option<RecordId>> {
-        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(&entry.path)).ok()?;
-        let file = self.files.get(at)?;
+    /// The record of an unchanged file; `Some(None)` if it has none. `next` is that of [`find_sorted`].
+    pub(super) fn unchanged(&self, entry: &FileEntry, next: &mut usize) -> Option<Option<RecordId>> {
+        let file = &self.files[find_sorted(&self.files, next, |file| file.path.as_str().cmp(&entry.path))?];
         (entry.stamp != 0 && file.stamp == self.stamp(entry)).then_some(file.record)
     }
 
@@ -70,7 +65,16 @@ impl KnownFiles {
     }
 
     pub(super) fn content(&self, key: ContentKey) -> Option<RecordId> {
-        self.contents.get(&key).copied()
+        let contents = || {
+            // Records of the same content in several segments are equal.
+            let segments = (0u32..).zip(&self.segments);
+            let records = |(segment, stored): (u32, &StoredSegment)| {
+                let keys = Arc::clone(&stored.keys);
+                (0..keys.len()).map(move |at| (keys[at], RecordId { segment, record: at as u32 }))
+            };
+            segments.flat_map(records).collect()
+        };
+        self.contents.get_or_init(contents).get(&key).copied()
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,7 +82,7 @@ impl KnownFiles {
     }
 
     /// Number of changed, new and removed files.
-    fn differences(&self, files: &[KnownFile]) -> usize {
+    pub(super) fn differences(&self, files: &[KnownFile]) -> usize {
         let (mut old, mut differing) = (self.files.iter().peekable(), 0);
         for file in files {
             while old.next_if(|old| old.path < file.path).is_some() {

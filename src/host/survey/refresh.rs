@@ -90,7 +90,10 @@ impl Host {
         if let Some(store) = store {
             // An error is ignored: the next process makes everything again.
             if self.shared.prepares {
-                tokio::task::spawn_blocking(move || drop(survey.save(&store)));
+                tokio::task::spawn_blocking(move || {
+                    let _ = survey.save(&store);
+                    let _ = survey.complete_ranks(&store);
+                });
             } else {
                 drop(survey.save(&store));
             }

@@ -80,6 +80,26 @@ fn a_second_survey_reads_nothing_and_gives_the_same_map() {
 }
 
 #[test]
+fn stored_ranks_are_used_while_nothing_has_changed() {
+    let scene = SurveyFixture::new(&FILES);
+    let first = scene.survey(None, true);
+    first.save(&scene.store()).unwrap();
+    first.complete_ranks(&scene.store()).unwrap();
+    let second = scene.survey(None, true);
+    assert_eq!(second.graph.rank_lists(), GraphRanks::LISTS);
+    assert_eq!(second.graph.ranks(), first.graph.ranks());
+    assert_eq!((map(&second), second.graph.stats()), (map(&first), first.graph.stats()));
+    // Another content, or another path of the same content, is another graph.
+    scene.write("src/lift.py", "def lift():\n    return Gate\n");
+    assert_eq!(scene.survey(None, true).graph.rank_lists(), 0);
+    scene.write("src/lift.py", FILES[1].1);
+    fs::rename(scene.root.path().join("notes.txt"), scene.root.path().join("README")).unwrap();
+    let moved = scene.survey(None, true);
+    assert_eq!(moved.graph.rank_lists(), 0);
+    assert_eq!(map(&moved), map(&scene.survey(None, false)));
+}
+
+#[test]
 fn only_what_changed_is_read_and_the_map_is_that_of_a_fresh_survey() {
     let scene = SurveyFixture::new(&FILES);
     scene.survey(None, true).save(&scene.store()).unwrap();

@@ -38,12 +38,13 @@ impl ReferenceWeights {
         let mut by_symbol: HashMap<u32, Vec<Vote>> =
             files.iter().flat_map(|&file| graph.symbols_of(file)).map(|&symbol| (symbol, Vec::new())).collect();
         let symbols = graph.symbols().len() as u32;
+        let file_votes = graph.votes();
         for (from, &rank) in (0u32..).zip(&ranking.reference_ranks().files) {
-            for (target, part) in graph.votes_of(from) {
+            for (target, part) in file_votes.of_file(from) {
                 let is_own = target < symbols;
                 let (definers, mass) = match target.checked_sub(symbols) {
                     // An unreferenced name keeps a little of the rank of its file; that is not a reference.
-                    None if !graph.is_referenced(graph.symbols()[target as usize].name) => continue,
+                    None if !file_votes.is_referenced(graph.symbols()[target as usize].name) => continue,
                     None => (std::slice::from_ref(&target), rank * part),
                     Some(name) => (graph.definers(name), rank * part / graph.definers(name).len() as f64),
                 };

@@ -5,7 +5,7 @@
 //! (file → name → definition) give the same ranks.
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 
@@ -15,6 +15,7 @@ use super::imports::ModuleResolver;
 use super::index::MapIndex;
 use super::neighbourhood::{FileUses, Neighbourhood};
 use super::pagerank::CsrGraph;
+use super::ranking::ReferenceRanks;
 use super::weights::{Weights, is_compound};
 
 /// Number of files whose votes are computed at once.
@@ -45,10 +46,29 @@ pub struct Symbol {
     pub definitions: u32,
 }
 
+/// What a graph has computed that depends on no request. It can be stored, and given to an equal graph with [`TagGraph::set_ranks`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GraphRanks {
+    /// Number of references, with repetitions.
+    pub references: u64,
+    /// By file: the PageRank without a request. Empty if it was not computed, as are the other lists.
+    pub files: Vec<f64>,
+    /// By symbol: its part of the rank of the files that reference it, without a request.
+    pub symbols: Vec<f64>,
+    /// By file: its prominence.
+    pub prominence: Vec<f64>,
+}
+
+impl GraphRanks {
+    /// Number of lists that take long to compute: the PageRank and the prominence.
+    pub const LISTS: usize = 2;
+}
+
 /// The tag graph of an index.
 #[derive(Debug, Default)]
 pub struct TagGraph {
     index: Arc<MapIndex>,
+    weights: Weights,
     /// All symbols, grouped by file.
     symbols: Vec<Symbol>,
     /// The symbol of each definition, grouped by file.
@@ -56,18 +76,45 @@ pub struct TagGraph {
     /// The start of the definitions of each file in `symbol_of`, and the end.
     files: Vec<u32>,
     definers: Definers,
-    /// By name: whether a file references it.
-    referenced: Vec<bool>,
-    /// One row per file. Targets are symbols and, after them, names; weights are the shares of the file's votes.
-    votes: CsrGraph,
-    stats: MapStats,
     commits: CommitIndex,
+    /// Computed when they are used. Most requests need the ranks only.
+    votes: Mutex<Option<Arc<Votes>>>,
+    /// Number of references, with repetitions. Computed at the first use.
+    references: OnceLock<u64>,
+    /// The ranks without a request. Computed at the first use.
+    base_ranks: OnceLock<ReferenceRanks>,
     /// Computed at the first use.
     neighbourhood: OnceLock<Neighbourhood>,
     /// Computed at the first use.
     prominence: OnceLock<Vec<f64>>,
     /// Computed at the first use.
     definitions: OnceLock<Definitions>,
+}
+
+/// The votes of all files.
+#[derive(Debug)]
+pub(crate) struct Votes {
+    /// By name: whether a file references it.
+    referenced: Vec<bool>,
+    /// One row per file. Targets are symbols and, after them, names; weights are the shares of the file's votes.
+    shares: CsrGraph,
+}
+
+impl Votes {
+    /// Whether a file references a name.
+    pub(crate) fn is_referenced(&self, name: u32) -> bool {
+        self.referenced.get(name as usize).copied().unwrap_or(false)
+    }
+
+    /// The shares of a file's votes as (target, share). Targets are symbols and, after them, names.
+    pub(crate) fn of_file(&self, file: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.shares.row(file as usize)
+    }
+
+    /// Adds the mass of each file to the targets of its votes: symbols and, after them, names.
+    pub(crate) fn spread(&self, from: &[f64], to: &mut [f64]) {
+        self.shares.spread(from, to);
+    }
 }
 
 /// For each name, its symbols in file order.
@@ -116,9 +163,43 @@ impl TagGraph {
         let (symbols, symbol_of, files) = symbols(&index);
         let definers = Definers::new(&symbols, index.names());
         let commits = CommitIndex::new(history, index.len(), |path| index.file_at(path));
-        let mut graph = Self { index, symbols, symbol_of, files, definers, commits, ..Self::default() };
-        graph.vote(weights);
-        graph
+        Self { index, weights: weights.clone(), symbols, symbol_of, files, definers, commits, ..Self::default() }
+    }
+
+    /// Sets ranks that an equal graph has computed. Lists of the wrong length have no effect.
+    pub fn set_ranks(&self, ranks: GraphRanks) {
+        let _ = self.references.set(ranks.references);
+        if ranks.files.len() == self.index.len() && ranks.symbols.len() == self.symbols.len() {
+            let _ = self.base_ranks.set(ReferenceRanks { files: ranks.files, symbols: ranks.symbols });
+        }
+        if ranks.prominence.len() == self.index.len() {
+            let _ = self.prominence.set(ranks.prominence);
+        }
+    }
+
+    /// The ranks that were computed or set.
+    pub fn ranks(&self) -> GraphRanks {
+        let base = self.base_ranks.get().cloned().unwrap_or_default();
+        GraphRanks {
+            references: self.references(),
+            files: base.files,
+            symbols: base.symbols,
+            prominence: self.prominence.get().cloned().unwrap_or_default(),
+        }
+    }
+
+    /// How many of the [`GraphRanks::LISTS`] lists were computed or set.
+    pub fn rank_lists(&self) -> usize {
+        usize::from(self.base_ranks.get().is_some()) + usize::from(self.prominence.get().is_some())
+    }
+
+    /// The ranks without a request. `make` computes them once; they are those of `weights`, which others do not share.
+    pub(crate) fn base_ranks(
+        &self,
+        weights: &Weights,
+        make: impl FnOnce() -> ReferenceRanks,
+    ) -> Option<&ReferenceRanks> {
+        (*weights == self.weights).then(|| self.base_ranks.get_or_init(make))
     }
 
     /// The past commits of the files.
@@ -181,19 +262,21 @@ impl TagGraph {
         self.definers.files.get(self.definers.range(name)).unwrap_or_default()
     }
 
-    /// Whether a file references a name.
-    pub fn is_referenced(&self, name: u32) -> bool {
-        self.referenced.get(name as usize).copied().unwrap_or(false)
+    /// The votes of all files. They are kept until [`TagGraph::release_votes`].
+    pub(crate) fn votes(&self) -> Arc<Votes> {
+        let mut votes = self.votes.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(votes.get_or_insert_with(|| Arc::new(self.vote())))
     }
 
-    /// The shares of a file's votes as (target, share). Targets are symbols and, after them, names.
-    pub fn votes_of(&self, file: u32) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.votes.row(file as usize)
+    /// Frees the votes, which are large. Once the ranks are computed, they are needed only for a chat without a message and for
+    /// explanations, and are computed again then.
+    pub fn release_votes(&self) {
+        self.votes.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Adds the mass of each file to the targets of its votes: symbols and, after them, names.
-    pub(crate) fn spread(&self, from: &[f64], to: &mut [f64]) {
-        self.votes.spread(from, to);
+    fn references(&self) -> u64 {
+        let count = |file: u32| self.index.references(file).map(|uses| u64::from(uses.count)).sum::<u64>();
+        *self.references.get_or_init(|| (0..self.index.len() as u32).map(count).sum())
     }
 
     fn definitions_of(&self, file: u32) -> Range<usize> {
@@ -203,35 +286,34 @@ impl TagGraph {
 
     /// Sizes of the graph.
     pub fn stats(&self) -> MapStats {
-        self.stats
+        let references = usize::try_from(self.references()).unwrap_or(usize::MAX);
+        MapStats { files: self.index.len(), definitions: self.symbol_of.len(), references }
     }
 
     /// Computes the votes of all files. Unreferenced symbols get a small vote of their own file.
-    fn vote(&mut self, weights: &Weights) {
-        let factors = self.factors(weights);
+    fn vote(&self) -> Votes {
+        let factors = self.factors();
         let files: Vec<u32> = (0..self.index.len() as u32).collect();
-        self.referenced = vec![false; self.index.names()];
-        let (mut references, mut names) = (0, 0);
+        let mut referenced = vec![false; self.index.names()];
+        let mut names = 0;
         for uses in files.iter().flat_map(|&file| self.index.references(file)) {
-            references += uses.count as usize;
             names += 1;
-            if let Some(cell) = self.referenced.get_mut(uses.name as usize) {
+            if let Some(cell) = referenced.get_mut(uses.name as usize) {
                 *cell = true;
             }
         }
-        self.stats = MapStats { files: self.index.len(), definitions: self.symbol_of.len(), references };
         // Looking up the references is most of the work, and files are independent of each other. Only some rows are in memory at once.
-        let rows = files
-            .chunks(ROWS_AT_ONCE)
-            .flat_map(|files| files.par_iter().map(|&file| self.shares(file, &factors, weights)).collect::<Vec<_>>());
-        let votes = CsrGraph::from_rows(rows, names + self.symbols.len());
-        self.votes = votes;
+        let rows = files.chunks(ROWS_AT_ONCE).flat_map(|files| {
+            files.par_iter().map(|&file| self.shares(file, &factors, &referenced)).collect::<Vec<_>>()
+        });
+        let shares = CsrGraph::from_rows(rows, names + self.symbols.len());
+        Votes { referenced, shares }
     }
 
     /// The shares of the votes of a file, by target.
-    fn shares(&self, file: u32, factors: &[f64], weights: &Weights) -> Vec<(u32, f64)> {
-        let mut row = self.row(file, factors, weights);
-        row.extend(self.unused(file).map(|symbol| (symbol, weights.unused)));
+    fn shares(&self, file: u32, factors: &[f64], referenced: &[bool]) -> Vec<(u32, f64)> {
+        let mut row = self.row(file, factors);
+        row.extend(self.unused(file, referenced).map(|symbol| (symbol, self.weights.unused)));
         // Summed in the order of the file, so that the numbering of an index does not affect the ranks.
         let total: f64 = row.iter().map(|vote| vote.1).sum();
         row.sort_unstable_by_key(|vote| vote.0);
@@ -246,25 +328,25 @@ impl TagGraph {
     }
 
     /// The factor of references to each name.
-    fn factors(&self, weights: &Weights) -> Vec<f64> {
+    fn factors(&self) -> Vec<f64> {
         let factor = |name: u32| match self.definers(name).len() {
             0 => 0.0,
-            definers => weights.of_name(self.index.name(name), definers),
+            definers => self.weights.of_name(self.index.name(name), definers),
         };
         (0..self.index.names() as u32).into_par_iter().map(factor).collect()
     }
 
     /// The votes of a file: one for each definer of a referenced name, or all for a local definition.
-    fn row(&self, file: u32, factors: &[f64], weights: &Weights) -> Vec<(u32, f64)> {
+    fn row(&self, file: u32, factors: &[f64]) -> Vec<(u32, f64)> {
         let mut row = Vec::new();
         for uses in self.index.references(file) {
             let definers = self.definers(uses.name);
             if definers.is_empty() {
                 continue;
             }
-            let vote = weights.of_reference(factors[uses.name as usize], uses.count as usize);
+            let vote = self.weights.of_reference(factors[uses.name as usize], uses.count as usize);
             let local = || definers.binary_search_by_key(&file, |&symbol| self.symbols[symbol as usize].file).ok();
-            match local().filter(|_| weights.prefer_local || definers.len() == 1) {
+            match local().filter(|_| self.weights.prefer_local || definers.len() == 1) {
                 Some(at) => row.push((definers[at], vote)),
                 None => row.push((self.symbols.len() as u32 + uses.name, vote * definers.len() as f64)),
             }
@@ -273,11 +355,11 @@ impl TagGraph {
     }
 
     /// The symbols of a file that are not referenced.
-    fn unused(&self, file: u32) -> impl Iterator<Item = u32> + '_ {
+    fn unused<'a>(&'a self, file: u32, referenced: &'a [bool]) -> impl Iterator<Item = u32> + 'a {
         let mut symbols = self.symbols_of(file).to_vec();
         symbols.sort_unstable();
         symbols.dedup();
-        symbols.into_iter().filter(|&symbol| !self.is_referenced(self.symbols[symbol as usize].name))
+        symbols.into_iter().filter(|&symbol| !referenced[self.symbols[symbol as usize].name as usize])
     }
 }
 

@@ -33,7 +33,7 @@ pub use digest::Digest;
 pub use evidence::{SymbolEvidence, SymbolWeights};
 pub use explanation::{Contribution, Explanation, LocatedReference, RankReference, TopReferences};
 pub use features::{FileFeature, LinearModel, SymbolFeature, SymbolRow};
-pub use graph::{MapStats, Symbol, TagGraph};
+pub use graph::{GraphRanks, MapStats, Symbol, TagGraph};
 pub use history::{CommitIndex, History, PastCommit, SimilarCommits};
 pub use imports::ModuleResolver;
 pub use index::{

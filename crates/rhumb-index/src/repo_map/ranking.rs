@@ -62,7 +62,7 @@ pub struct RankedDefinition {
 }
 
 /// The rank by references.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ReferenceRanks {
     /// PageRank by file.
     pub(crate) files: Vec<f64>,
@@ -131,7 +131,9 @@ impl Ranking {
 
     /// The rank of files and symbols by references.
     pub(crate) fn reference_ranks(&self) -> &ReferenceRanks {
-        self.reference_ranks.get_or_init(|| reference_ranks(&self.graph, &self.seeds.teleport, &self.weights))
+        let ranks = || reference_ranks(&self.graph, &self.seeds.teleport, &self.weights);
+        let base = if self.seeds.is_personalised { None } else { self.graph.base_ranks(&self.weights, ranks) };
+        base.unwrap_or_else(|| self.reference_ranks.get_or_init(ranks))
     }
 
     /// By file, from 0 to 1: the logarithm of its PageRank without a request, scaled by [`PROMINENCE_RANGE`].
@@ -142,6 +144,13 @@ impl Ranking {
             let scaled = |rank: &f64| 1.0 + (rank / highest).ln().max(-PROMINENCE_RANGE) / PROMINENCE_RANGE;
             ranks.iter().map(scaled).collect()
         })
+    }
+
+    /// Computes the ranks that depend on no request: [`TagGraph::ranks`] has all of them then.
+    pub fn compute_ranks(graph: &Arc<TagGraph>, weights: &Weights) {
+        let ranking = Self::new(graph, &MapRequest::default(), weights);
+        ranking.reference_ranks();
+        ranking.prominence();
     }
 
     /// The relevant definitions with their log-odds, best first.
@@ -281,12 +290,12 @@ fn relevance(graph: &TagGraph, query: &Query) -> Relevance {
 /// Votes of a file for its own symbols distinguish these symbols; they do not make the file important. Only the share `home` of their
 /// mass stays in the file, the rest teleports.
 fn reference_ranks(graph: &TagGraph, teleport: &[f64], weights: &Weights) -> ReferenceRanks {
-    let symbols = graph.symbols();
+    let (symbols, votes) = (graph.symbols(), graph.votes());
     let names = graph.index().names();
     let mut meeting = vec![0.0; symbols.len() + names];
     let to_symbols = |from: &[f64], meeting: &mut [f64], home: f64| {
         meeting.fill(0.0);
-        graph.spread(from, meeting);
+        votes.spread(from, meeting);
         let (own, shared) = meeting.split_at_mut(symbols.len());
         own.iter_mut().for_each(|mass| *mass *= home);
         for (name, mass) in (0u32..).zip(shared.iter()).filter(|(_, mass)| **mass > 0.0) {

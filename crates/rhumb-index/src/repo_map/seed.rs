@@ -22,6 +22,8 @@ const TELEPORT_SHARES: [f64; 3] = [0.3, 2.0, 4.0];
 pub(crate) struct Seeds {
     pub(crate) teleport: Vec<f64>,
     pub(crate) symbol_votes: Vec<f64>,
+    /// Whether the chat or a mention has a share, and not the files alone.
+    pub(crate) is_personalised: bool,
 }
 
 impl Seeds {
@@ -96,6 +98,6 @@ impl Votes<'_> {
         for (symbol, votes) in self.graph.symbols().iter().zip(&self.symbol_votes) {
             teleport[symbol.file as usize] += votes * scale(2);
         }
-        Seeds { teleport, symbol_votes: self.symbol_votes }
+        Seeds { teleport, symbol_votes: self.symbol_votes, is_personalised: sums[1..] != [0.0, 0.0] }
     }
 }

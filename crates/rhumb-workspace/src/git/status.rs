@@ -3,10 +3,10 @@
 use super::error::GitError;
 use super::prepare::{is_intent_to_add, is_sparse};
 use super::repo::Repo;
-use crate::FileEntry;
+use crate::{FileEntry, find_sorted};
 use git2::{Delta, DiffDelta, DiffOptions, Index, Patch};
 use git2::{Sort, Status, StatusOptions, StatusShow};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -202,7 +202,8 @@ impl Repo {
         const REGULAR: u32 = 0o100_000;
         const TYPE: u32 = 0o170_000;
         let index = self.inner.index().map_err(GitError::when("read the index"))?;
-        let is_listed = |path: &str| files.binary_search_by(|file| file.path.as_str().cmp(path)).is_ok();
+        let mut next = 0;
+        let mut is_listed = |path: &str| find_sorted(files, &mut next, |file| file.path.as_str().cmp(path)).is_some();
         let outside = index.iter().filter(|entry| entry.mode & TYPE == REGULAR).filter_map(|entry| {
             let path = std::str::from_utf8(&entry.path).ok()?.strip_prefix(self.prefix())?;
             (!path.is_empty() && !is_listed(path)).then(|| path.to_owned())
@@ -232,11 +233,14 @@ impl Repo {
         let known = Some(before).filter(|before| Some(&before.index) == checksum.as_ref());
         let (mut compared, mut unknown) = (Vec::new(), Vec::new());
         let merged = index.iter().filter(|entry| entry.flags & STAGE == 0);
-        let entries: HashMap<Vec<u8>, git2::IndexEntry> =
-            merged.map(|mut entry| (std::mem::take(&mut entry.path), entry)).collect();
-        let has_time = |file: &FileEntry| {
-            let entry = entries.get(self.to_top(&file.path).as_bytes());
-            entry.is_some_and(|entry| has_time_of_entry(file, entry))
+        let mut entries: Vec<git2::IndexEntry> =
+            merged.filter(|entry| entry.path.starts_with(self.prefix().as_bytes())).collect();
+        // An index that ignores case has another order.
+        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut next = 0;
+        let mut has_time = |file: &FileEntry| {
+            let order = |entry: &git2::IndexEntry| entry.path[self.prefix().len()..].cmp(file.path.as_bytes());
+            find_sorted(&entries, &mut next, order).is_some_and(|at| has_time_of_entry(file, &entries[at]))
         };
         for file in files.iter().filter(|file| !has_time(file)) {
             match known.and_then(|known| known.was_edited(file)) {
