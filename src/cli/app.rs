@@ -14,6 +14,7 @@ use crate::tui::theme::{ColorDepth, Theme, Themes};
 use crate::tui::{self, Start};
 use rhumb_llm::{KeySource, Provider, ScriptedProvider, ScriptedReply};
 use rhumb_session::{ConnectRequest, Connection, MentionPolicy, ModeRules, SessionStart};
+use rhumb_workspace::process::is_installed;
 use rhumb_workspace::{Journal, Root, RootKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -190,6 +191,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
     };
     let settings = Settings {
         context_window: Some(32_768),
+        test_cmd: is_installed("python3").then(|| demo::TEST_COMMAND.to_owned()),
         cache_folder: None,
         state_folder: Some(folder.path().join("state")),
         ..settings

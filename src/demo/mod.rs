@@ -14,6 +14,9 @@ And fix the off-by-one in `heights`, the last sample is missing.";
 /// The initial files of the chat: those that the first of [`replies`] changes.
 pub const FIRST_FILES: &[&str] = &["tidewatch/forecast.py", "tidewatch/cli.py", "tests/test_forecast.py"];
 
+/// Runs the tests of the sample. They fail with the hunk that a careful reviewer rejects. `-B`: leaves no compiled files.
+pub const TEST_COMMAND: &str = "python3 -B -m unittest discover -s tests -t .";
+
 macro_rules! sample {
     ($($path:literal,)+) => { &[$(($path, include_str!(concat!("sample/", $path)))),+] };
 }

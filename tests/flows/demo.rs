@@ -48,6 +48,29 @@ fn the_demo_runs_from_enter_to_commit_and_removes_its_files() {
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }
 
+/// The tests of the sample fail with the whole proposal, and the hunk that breaks them is found.
+#[test]
+fn the_demo_finds_the_wrong_hunk() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: python3 is missing");
+        return;
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut pty = Pty::spawn(&rhumb(), &["demo", "--speed", "1000"], elsewhere.path(), &[], 160, 48);
+    pty.wait_for("❯ Forecasts compute the same heights");
+    pty.key("Enter");
+    pty.wait_for("review · 6 pending");
+    pty.key("Enter");
+    pty.type_text("b");
+    pty.wait_for("failed, with 6 proposed hunks");
+    pty.type_text("gb");
+    pty.wait_for("Hunk 3 (tidewatch/forecast.py) makes the command fail");
+    pty.wait_for("[fails the trial]");
+    // The review shows the hunk.
+    pty.wait_for("if not 1 <= hours");
+    quit(&mut pty);
+}
+
 #[test]
 fn a_signal_leaves_nothing_of_the_demo_behind() {
     let elsewhere = tempfile::tempdir().unwrap();

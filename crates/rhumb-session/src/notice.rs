@@ -4,6 +4,7 @@
 //! for instance while a dialog with unsaved input is open.
 
 use crate::{ClipboardText, Command, ConnectRequest, ModelRole, Page, Session, SessionLine, SettingRow};
+use rhumb_edit::review::HunkId;
 use rhumb_llm::LocalServer;
 use std::collections::VecDeque;
 use std::mem::discriminant;
@@ -43,6 +44,8 @@ pub enum Notice {
     PastedImage,
     /// Run a command that was loaded from a file.
     Run(Command),
+    /// Move the review to a hunk.
+    ShowHunk(HunkId),
 }
 
 impl Notice {

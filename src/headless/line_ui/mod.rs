@@ -386,6 +386,8 @@ impl LineUi {
                 self.out.line(&page(&shown.text));
             }
             Notice::Diff(diff) => self.print_text(&diff.title, &diff.text),
+            // The message about the hunk names it.
+            Notice::ShowHunk(_) => {}
             // The text is copied from the terminal.
             Notice::Copy(copied) => {
                 self.print_text(&copied.what, &copied.text);

@@ -3,7 +3,7 @@
 use crate::host::{Host, lock};
 use crate::speech::{self, RecordingProgress, SpeechError, recorder, transcribe};
 use rhumb_session::{Failure, FetchResponse, Response};
-use std::path::Path;
+use rhumb_workspace::process::is_installed;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Default)]
@@ -45,7 +45,7 @@ impl Host {
             Ok(Err(error)) => return Err(Failure { message: format!("{error}."), hint: error.hint() }),
             Err(error) => return Err(Failure { message: format!("{error}."), hint: String::new() }),
         };
-        let recorder = recorder(settings.voice_cmd.as_deref(), std::env::consts::OS, &is_there)
+        let recorder = recorder(settings.voice_cmd.as_deref(), std::env::consts::OS, &is_installed)
             .map_err(|error| failure(&error))?;
         let progress = |RecordingProgress { level, seconds }: RecordingProgress| {
             self.responder.try_send(Response::Fetched(FetchResponse::RecordingProgress { number, level, seconds }));
@@ -55,23 +55,6 @@ impl Host {
         let words = transcribe(&endpoint, sound, settings.voice_language.as_deref()).await;
         words.map_err(|error| failure(&error))
     }
-}
-
-/// Whether a program is on the PATH. Relative entries are ignored, because they may refer to the repository.
-fn is_there(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).any(|folder| is_program(&folder.join(program)))
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.with_extension("exe").is_file() || path.is_file()
 }
 
 fn failure(error: &SpeechError) -> Failure {

@@ -12,7 +12,7 @@ use rhumb_llm::models::{Api, Catalog};
 use rhumb_syntax::Language;
 use rhumb_text::byte_size;
 use rhumb_trial::Network;
-use rhumb_workspace::process::named_editor;
+use rhumb_workspace::process::{is_installed, named_editor};
 use rhumb_workspace::{Root, RootKind, has_ctags};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -200,17 +200,12 @@ fn editor(settings: &Settings) -> Check {
         return Check::new("editor", Health::Lacking, "no editor is set", hint);
     };
     let words = shell_words::split(&line).unwrap_or_default();
-    match words.first().filter(|program| is_on_path(program)) {
+    match words.first().filter(|program| is_installed(program)) {
         Some(_) => Check::good("editor", line),
         None => {
             Check::new("editor", Health::Bad, format!("{line} is not on the PATH"), "Correct $EDITOR, or install it.")
         }
     }
-}
-
-fn is_on_path(program: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    Path::new(program).is_file() || std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
 fn keys(settings: &Settings) -> Vec<Check> {

@@ -3,7 +3,7 @@
 use super::{CheckContext, CommandEvent, check};
 use crate::host::{Host, RequestEnv, caught, changes_of, isolation_notes, lock, sentence, trial_hint};
 use crate::store::{output_file, save_output};
-use rhumb_edit::review::{HunkId, minimal_failing_set};
+use rhumb_edit::review::{HunkId, failure_inducing_set};
 use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::models::Model;
 use rhumb_session::context::{Excerpt, excerpt, fence_for};
@@ -354,21 +354,21 @@ impl TrialRun<'_> {
         Ok(outcome)
     }
 
-    /// Searches for the smallest set of hunks with which the command fails.
+    /// Searches for the smallest set of hunks without which the command succeeds.
     fn bisect(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, NotRun> {
         let mut stopped = false;
-        let dependents = self.request.review.dependents(hunks);
+        let needed = self.request.review.needed_hunks(hunks);
         let culprits = {
-            let mut fails = |set: &[HunkId]| -> Result<bool, Option<NotRun>> {
+            let mut passes = |set: &[HunkId]| -> Result<bool, Option<NotRun>> {
                 let ended = self.run(trial, set).map_err(Some)?;
-                if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(!ended.end.is_success()) }
+                if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(ended.end.is_success()) }
             };
             let mut search = || -> Result<Vec<HunkId>, Option<NotRun>> {
-                if fails(&[])? {
+                if !passes(&[])? {
                     return Ok(Vec::new());
                 }
-                let found = minimal_failing_set(hunks.len(), &dependents, |set| {
-                    fails(&set.iter().filter_map(|at| hunks.get(*at).copied()).collect::<Vec<_>>())
+                let found = failure_inducing_set(hunks.len(), &needed, |set| {
+                    passes(&set.iter().filter_map(|at| hunks.get(*at).copied()).collect::<Vec<_>>())
                 })?;
                 Ok(found.into_iter().filter_map(|at| hunks.get(at).copied()).collect())
             };

@@ -407,7 +407,7 @@ actions! {
     TryHunks: "try-hunks", REVIEW, ["b"], "try";
     /// Run the test command on the accepted hunks alone in a trial checkout; nothing is written.
     TryAccepted: "try-accepted", REVIEW, ["B"], "try accepted", rare;
-    /// After a failed trial, find the smallest set of hunks that makes it fail.
+    /// After a failed trial, find the smallest set of hunks without which it succeeds.
     BisectHunks: "bisect-hunks", REVIEW, ["g b"], "find what fails", rare;
     /// Write the accepted hunks, and only those, and commit them.
     Write: "write", REVIEW, ["w"], "write";

@@ -269,6 +269,7 @@ impl App {
                 }
             }
             Notice::Run(command) => return Ok(self.command(command)),
+            Notice::ShowHunk(id) => self.go_to(id),
             Notice::ChooseSession(query, lines) => {
                 if let Some(open) = self.overlays.top_as_mut::<SessionList>() {
                     open.set_lines(&lines);

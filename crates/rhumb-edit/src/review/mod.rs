@@ -32,7 +32,7 @@ pub use file::{Composed, FileReview, path_with_link_target};
 pub use hunk::{Counts, Decision, ReviewHunk};
 pub use manual::PlaceError;
 pub use marks::describe_mark;
-pub use subset::minimal_failing_set;
+pub use subset::failure_inducing_set;
 
 /// Identifies a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -1,4 +1,4 @@
-//! The hunks that make a command fail: a search for the smallest set, which keeps hunks together that need each other.
+//! The hunks that make a command fail: a search for the smallest set to reject, which keeps hunks together that need each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +30,9 @@ impl Review {
         review
     }
 
-    /// For each hunk the positions of those that need it: their added lines use a name that only this one defines. A set of hunks that
-    /// leaves out a hunk must leave out these as well, or it fails for want of the definition.
-    pub fn dependents(&self, ids: &[HunkId]) -> Vec<Vec<usize>> {
+    /// For each hunk the positions of those that it needs: its added lines use a name that only they define. Without them, it fails for
+    /// want of the definition.
+    pub fn needed_hunks(&self, ids: &[HunkId]) -> Vec<Vec<usize>> {
         let files: Vec<NewNames<'_>> = self.files.iter().map(NewNames::of).collect();
         let mut definers: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for (at, id) in ids.iter().enumerate() {
@@ -40,16 +40,12 @@ impl Review {
                 definers.entry(name).or_default().insert(at);
             }
         }
-        let mut dependents = vec![BTreeSet::new(); ids.len()];
-        for (at, id) in ids.iter().enumerate() {
-            for word in files.get(id.file).and_then(|file| file.used.get(id.hunk)).into_iter().flatten() {
-                let Some(by) = definers.get(word).filter(|by| !by.contains(&at)) else { continue };
-                by.iter().for_each(|definer| {
-                    dependents[*definer].insert(at);
-                });
-            }
-        }
-        dependents.into_iter().map(|set| set.into_iter().collect()).collect()
+        let needed = |(at, id): (usize, &HunkId)| {
+            let words = files.get(id.file).and_then(|file| file.used.get(id.hunk)).into_iter().flatten();
+            let definers = words.filter_map(|word| definers.get(word)).filter(|by| !by.contains(&at));
+            definers.flatten().copied().collect::<BTreeSet<usize>>().into_iter().collect()
+        };
+        ids.iter().enumerate().map(needed).collect()
     }
 }
 
@@ -91,33 +87,36 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c == '_' || c.is_alphanumeric())).filter(|word| word.len() >= MIN_NAME_BYTES)
 }
 
-/// A minimal set of positions below `count` for which `fails` returns true: without any further one of them, and what depends on it, it
-/// passes. All positions together must fail. `dependents` is that of [`Review::dependents`].
+/// The positions below `count` that turn the result of a test from passed to failed: a minimal set such that `passes` returns true for
+/// all others, and false once one of the set, with what it needs, is added to them. No position at all must pass, and all positions
+/// together must fail. `needed` is that of [`Review::needed_hunks`].
 ///
-/// The search removes ever smaller parts, as in delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
-/// Input", 2002). No set is tested twice.
+/// The search adds ever smaller parts, as in delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+/// Input", 2002). It looks for what to take away from the whole, and not for a smallest input that fails: a new test alone fails as
+/// well, for want of the change that it tests. No set is tested twice.
 ///
 /// # Errors
-/// The first error of `fails`.
-pub fn minimal_failing_set<E>(
+/// The first error of `passes`.
+pub fn failure_inducing_set<E>(
     count: usize,
-    dependents: &[Vec<usize>],
-    mut fails: impl FnMut(&[usize]) -> Result<bool, E>,
+    needed: &[Vec<usize>],
+    mut passes: impl FnMut(&[usize]) -> Result<bool, E>,
 ) -> Result<Vec<usize>, E> {
-    let mut kept: Vec<usize> = (0..count).collect();
-    let mut passed: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut left_out: Vec<usize> = (0..count).collect();
+    let mut failed: BTreeSet<Vec<usize>> = BTreeSet::new();
     let mut size = count.div_ceil(2);
     while size > 0 {
         let (mut at, mut is_reduced) = (0, false);
-        while at < kept.len() {
-            let removed = with_dependents(&kept[at..(at + size).min(kept.len())], dependents);
-            let rest: Vec<usize> = kept.iter().copied().filter(|position| !removed.contains(position)).collect();
-            if !rest.is_empty() && !passed.contains(&rest) {
-                if fails(&rest)? {
-                    (kept, is_reduced) = (rest, true);
+        while at < left_out.len() {
+            let added = with_needed(&left_out[at..(at + size).min(left_out.len())], needed);
+            let rest: Vec<usize> = left_out.iter().copied().filter(|position| !added.contains(position)).collect();
+            if !rest.is_empty() && !failed.contains(&rest) {
+                let others: Vec<usize> = (0..count).filter(|position| !rest.contains(position)).collect();
+                if passes(&others)? {
+                    (left_out, is_reduced) = (rest, true);
                     continue;
                 }
-                passed.insert(rest);
+                failed.insert(rest);
             }
             at += size;
         }
@@ -127,14 +126,15 @@ pub fn minimal_failing_set<E>(
             break;
         }
     }
-    Ok(kept)
+    Ok(left_out)
 }
 
-fn with_dependents(removed: &[usize], dependents: &[Vec<usize>]) -> BTreeSet<usize> {
-    let (mut all, mut open) = (BTreeSet::new(), removed.to_vec());
+/// The positions, and those that they need.
+fn with_needed(added: &[usize], needed: &[Vec<usize>]) -> BTreeSet<usize> {
+    let (mut all, mut open) = (BTreeSet::new(), added.to_vec());
     while let Some(position) = open.pop() {
         if all.insert(position) {
-            open.extend(dependents.get(position).into_iter().flatten());
+            open.extend(needed.get(position).into_iter().flatten());
         }
     }
     all
@@ -158,28 +158,29 @@ mod tests {
         Review::new(Proposal { files: files.iter().map(file).collect(), ..Proposal::default() })
     }
 
-    fn minimal(count: usize, dependents: &[Vec<usize>], culprits: &[usize]) -> (Vec<usize>, usize) {
+    /// The found set where the `culprits` fail together, and the number of tests.
+    fn found(count: usize, needed: &[Vec<usize>], culprits: &[usize]) -> (Vec<usize>, usize) {
         let mut runs = 0;
-        let found: Result<_, Infallible> = minimal_failing_set(count, dependents, |set| {
+        let found: Result<_, Infallible> = failure_inducing_set(count, needed, |set| {
             runs += 1;
-            Ok(culprits.iter().all(|culprit| set.contains(culprit)))
+            Ok(!culprits.iter().all(|culprit| set.contains(culprit)))
         });
         (found.unwrap(), runs)
     }
 
     #[test]
-    fn a_hunk_that_calls_a_new_function_depends_on_the_hunk_that_defines_it() {
+    fn a_hunk_that_calls_a_new_function_needs_the_hunk_that_defines_it() {
         let base = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
         let proposed = "def a():\n    return helper()\n\n\ndef b():\n    return 2\n\n\ndef helper():\n    return 3\n";
         let review = review(&[("a.py", base, proposed), ("b.py", "x = 1\n", "x = helper()\n")]);
         let ids = review.proposed_hunks();
-        assert_eq!(review.dependents(&ids), [vec![], vec![0, 2], vec![]]);
+        assert_eq!(review.needed_hunks(&ids), [vec![1], vec![], vec![1]]);
     }
 
     #[test]
     fn a_single_hunk_of_many_is_found_with_few_runs() {
         let none = vec![Vec::new(); 32];
-        let (found, runs) = minimal(32, &none, &[13]);
+        let (found, runs) = found(32, &none, &[13]);
         assert_eq!(found, [13]);
         assert!(runs <= 16, "{runs}");
     }
@@ -187,12 +188,21 @@ mod tests {
     #[test]
     fn a_set_without_a_definition_is_not_tested() {
         // Hunk 1 needs hunk 0. Alone it would fail as well, for want of the definition.
-        let dependents = [vec![1], Vec::new(), Vec::new()];
-        let found: Result<_, Infallible> = minimal_failing_set(3, &dependents, |set| {
+        let needed = [Vec::new(), vec![0], Vec::new()];
+        let found: Result<_, Infallible> = failure_inducing_set(3, &needed, |set| {
             assert!(!set.contains(&1) || set.contains(&0), "{set:?}");
-            Ok(set.contains(&2))
+            Ok(!set.contains(&2))
         });
         assert_eq!(found.unwrap(), [2]);
+    }
+
+    /// Hunk 3 is a test of the change in hunk 0, and fails without it. Hunk 1 is wrong.
+    #[test]
+    fn a_new_test_that_fails_alone_is_not_the_cause() {
+        let found: Result<_, Infallible> = failure_inducing_set(4, &vec![Vec::new(); 4], |set| {
+            Ok(!set.contains(&1) && (!set.contains(&3) || set.contains(&0)))
+        });
+        assert_eq!(found.unwrap(), [1]);
     }
 
     #[test]
@@ -206,22 +216,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_set_fails_and_is_minimal(
+        fn without_the_set_it_passes_and_the_set_is_minimal(
             count in 1usize..12, seeds in prop::collection::vec(0usize..12, 1..4), links in prop::collection::vec((0usize..12, 0usize..12), 0..6)
         ) {
-            let mut dependents = vec![Vec::new(); count];
+            let mut needed = vec![Vec::new(); count];
             for (from, to) in links {
                 if from % count != to % count {
-                    dependents[from % count].push(to % count);
+                    needed[from % count].push(to % count);
                 }
             }
             let culprits: Vec<usize> = seeds.iter().map(|seed| seed % count).collect();
-            let (found, _) = minimal(count, &dependents, &culprits);
-            prop_assert!(culprits.iter().all(|culprit| found.contains(culprit)));
+            let (found, _) = found(count, &needed, &culprits);
+            let fails = |left_out: &[usize]| !culprits.iter().any(|culprit| left_out.contains(culprit));
+            prop_assert!(!fails(&found));
             for position in &found {
-                let removed = with_dependents(&[*position], &dependents);
-                let rest: Vec<usize> = found.iter().copied().filter(|other| !removed.contains(other)).collect();
-                prop_assert!(rest.is_empty() || !culprits.iter().all(|culprit| rest.contains(culprit)));
+                let added = with_needed(&[*position], &needed);
+                let rest: Vec<usize> = found.iter().copied().filter(|other| !added.contains(other)).collect();
+                prop_assert!(fails(&rest));
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::write::pending_writes;
 use crate::processes::{Purpose, RunEffect};
 use crate::{
-    CheckMode, Choice, Effect, Failure, JobOutcome, Level, PendingWrite, ProcessSubject, Question, RepeatedCheck,
-    Session, Subject, name_some,
+    CheckMode, Choice, Effect, Failure, JobOutcome, Level, Notice, PendingWrite, ProcessSubject, Question,
+    RepeatedCheck, Session, Subject, name_some,
 };
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
 use rhumb_edit::{FileChange, FileProposal, Proposal};
@@ -43,7 +43,7 @@ pub struct TrialRequest {
     pub line: Option<String>,
     /// The review, with the decisions that count: its accepted hunks are applied.
     pub review: Arc<Review>,
-    /// Whether to search for the smallest set of these hunks with which the command fails.
+    /// Whether to search for the smallest set of these hunks without which the command succeeds.
     pub bisects: bool,
     /// Whether the user agreed to a copy of the repository that is larger than the limit of the settings.
     pub may_copy: bool,
@@ -175,7 +175,7 @@ impl Session {
         self.begin_trial(hunks, line, false)
     }
 
-    /// Searches for the smallest set of hunks with which the command of the last trial fails.
+    /// Searches for the smallest set of hunks without which the command of the last trial succeeds.
     pub fn bisect_hunks(&mut self) -> Vec<Effect> {
         let Some(last) = self.proposals.trials.last.as_ref().filter(|last| !last.passed) else {
             let hint = "Run a command on the hunks first, with /try.";
@@ -445,11 +445,12 @@ impl Session {
         };
         let names = culprits.iter().map(name).collect::<Vec<_>>().join(", ");
         let text = match culprits.len() {
-            1 => format!("Hunk {names} makes the command fail."),
-            _ => format!("Hunks {names} together make the command fail."),
+            1 => format!("Hunk {names} makes the command fail: without it, the command succeeds."),
+            _ => format!("Hunks {names} make the command fail: without them, it succeeds."),
         };
         self.proposals.trials.culprits_of = state_of_files(review);
         self.proposals.trials.culprits.clone_from(culprits);
+        self.notices.push(Notice::ShowHunk(culprits[0]));
         self.report(Level::Warning, text, "The review marks it; reject it, or comment on it and send that.");
     }
 }
@@ -746,7 +747,8 @@ mod tests {
         let outcome = JobOutcome { culprits: Some(vec![hunk(1)]), ..JobOutcome::default() };
         session.handle(Response::Ran(RunResponse::Done { job, outcome }));
         assert_eq!(session.culprits(), [hunk(1)]);
-        assert!(format!("{:?}", session.transcript.last()).contains("Hunk 2 (a.txt) makes the command fail."));
+        assert!(format!("{:?}", session.transcript.last()).contains("Hunk 2 (a.txt) makes the command fail"));
+        assert_eq!(session.take_notices().pop_back(), Some(Notice::ShowHunk(hunk(1))));
         session.proposals.review.decide(hunk(1), Decision::Rejected);
         assert_eq!(session.culprits(), [hunk(1)]);
         session.proposals.review.edit(hunk(1), "D\n");

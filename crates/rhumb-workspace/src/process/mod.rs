@@ -14,6 +14,7 @@ mod capture;
 mod command;
 mod editor;
 mod group;
+mod installed;
 mod run;
 mod terminal;
 
@@ -29,6 +30,7 @@ pub use capture::{LiveOutput, MAX_KEPT_BYTES, Output, SecretMask};
 pub use command::{CommandLine, Environment, quoted};
 pub use editor::{EditorError, EditorSession, named_editor};
 pub use group::end_with_parent;
+pub use installed::is_installed;
 pub use run::{CommandOutcome, End, OpenLogFile, RunRequest, StopHandle, Watch, run, run_watched};
 pub use terminal::TerminalDecoder;
 
