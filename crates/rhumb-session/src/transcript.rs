@@ -63,7 +63,7 @@ pub struct ToolUse {
     pub call: ToolCall,
     /// Its state.
     pub state: ToolState,
-    /// The result as it is sent to the model; empty before it ended.
+    /// The result that is sent to the model; empty before it ended.
     pub result: String,
     /// The result in a few words, for display: `212 lines`, `exit code 1`.
     pub outcome: String,
@@ -148,7 +148,7 @@ pub enum Entry {
     Shared {
         /// Its title, one line.
         title: String,
-        /// The text as it is sent.
+        /// The text that is sent.
         text: String,
         /// The file that contains the whole text, if `text` is cut.
         whole: Option<PathBuf>,
@@ -379,11 +379,14 @@ pub(super) fn help_history(transcript: &[Entry]) -> Vec<Message> {
 
 /// The number of messages at the end of the history that were shared since the last answered message. They belong to the next one.
 pub(super) fn shared_since_answer(transcript: &[Entry]) -> usize {
-    let is_before = |entry: &&Entry| {
+    let is_answered = |entry: &Entry| {
         matches!(entry, Entry::User { answered: true, .. } | Entry::FollowUp { answered: true, .. } | Entry::Cleared)
     };
-    let since = transcript.iter().rev().take_while(|entry| !is_before(entry));
-    since.filter(|entry| matches!(entry, Entry::Shared { .. })).count()
+    let later = &transcript[transcript.iter().rposition(is_answered).map_or(0, |at| at + 1)..];
+    let next = later.iter().position(|entry| matches!(entry, Entry::User { .. })).unwrap_or(later.len());
+    // What stands before the answer was sent with the answered message.
+    let answer = later[..next].iter().rposition(|entry| matches!(entry, Entry::Answer(_))).unwrap_or(0);
+    later[answer..].iter().filter(|entry| matches!(entry, Entry::Shared { .. })).count()
 }
 
 /// The number of messages at the end of the history that belong to the last request of the user: the last message of the user and
@@ -455,6 +458,7 @@ mod tests {
         };
         assert_eq!(shared_since_answer(&[shared(), user(true), answer(), shared(), user(false), shared()]), 2);
         assert_eq!(shared_since_answer(&[shared(), user(true), answer()]), 0);
+        assert_eq!(shared_since_answer(&[user(true), shared(), answer(), shared()]), 1);
         assert_eq!(shared_since_answer(&[shared(), Entry::Cleared]), 0);
     }
 

@@ -1,4 +1,4 @@
-//! The part of the transcript that agent mode sends as it was: messages, answers with their tool calls, and the results.
+//! The part of the transcript that agent mode sends unchanged: messages, answers with their tool calls, and the results.
 
 use crate::context::Mode;
 use crate::transcript::Entry;
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The result of a call that has none, because the loop was stopped.
 const NOT_RUN: &str = "not run: the developer stopped the loop";
 
-/// The index of the first entry that agent mode sends as it was: the first message of the agent turns at the end of the
+/// The index of the first entry that agent mode sends unchanged: the first message of the agent turns at the end of the
 /// transcript. `None` if the last message of the user has another mode.
 pub(crate) fn start(transcript: &[Entry]) -> Option<usize> {
     let mut start = None;
@@ -31,13 +31,18 @@ pub(crate) fn messages(entries: &[Entry]) -> Vec<Message> {
     let mut entries = entries.iter().peekable();
     // The attempts to answer a message that is not part of the conversation are not part of it either.
     let mut is_included = false;
+    // Texts that were attached to a message without an answer: they are sent with the next message.
+    let mut unanswered: Vec<&String> = Vec::new();
     while let Some(entry) = entries.next() {
         match entry {
-            Entry::User { answered, .. } if !answered => is_included = false,
-            Entry::User { text, .. } => {
-                is_included = true;
-                push_text(&mut messages, text);
+            Entry::User { text, answered, .. } => {
+                unanswered.drain(..).for_each(|text| push_text(&mut messages, text));
+                is_included = *answered;
+                if is_included {
+                    push_text(&mut messages, text);
+                }
             }
+            Entry::Shared { text, .. } if !is_included => unanswered.push(text),
             _ if !is_included => {}
             Entry::FollowUp { answered: false, .. } => {}
             Entry::FollowUp { text, .. } | Entry::Steering { text } | Entry::Shared { text, .. } => {
@@ -126,5 +131,34 @@ impl ToolUse {
             is_error: matches!(self.state, ToolState::Failed),
             built_in: self.call.built_in,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Answer;
+
+    #[test]
+    fn what_was_attached_to_a_message_without_an_answer_is_sent_with_the_next_one() {
+        let user = |text: &str, answered| Entry::User { text: text.into(), mode: Mode::Agent, answered };
+        let shared = |text: &str| Entry::Shared { title: "t".into(), text: text.into(), whole: None };
+        let answer = Entry::Answer(Answer {
+            text: "a".into(),
+            reasoning: String::new(),
+            state: AnswerState::Complete,
+            edits: Vec::new(),
+            thinking: Vec::new(),
+        });
+        let sent =
+            |entries: &[Entry]| -> Vec<String> { messages(entries).into_iter().map(|sent| sent.content).collect() };
+        let mut entries = vec![user("stopped", false), shared("page")];
+        // The draft of the request has it.
+        assert!(sent(&entries).is_empty());
+        entries.push(user("again", false));
+        assert_eq!(sent(&entries), ["page"]);
+        entries[2] = user("again", true);
+        entries.push(answer);
+        assert_eq!(sent(&entries), ["page\n\nagain", "a"]);
     }
 }
