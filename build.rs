@@ -65,7 +65,7 @@ pub struct Head {
     pub watched: Vec<PathBuf>,
 }
 
-/// What is checked out in `root`; `None` where that has no git folder of its own.
+/// What is checked out in `root`; `None` where that has no git folder.
 pub fn head(root: &Path) -> Option<Head> {
     let folder = git_folder(root)?;
     let file = folder.join("HEAD");

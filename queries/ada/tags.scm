@@ -1,4 +1,4 @@
-; Ada. What the captures mean is told in src/syntax/query.rs.
+; Ada. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (package_declaration name: (_) @name "is" @body) @definition.module
 (package_body name: (_) @name "is" @body) @definition.module

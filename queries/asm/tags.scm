@@ -1,4 +1,4 @@
-; Assembly. What the captures mean is told in src/syntax/query.rs.
+; Assembly. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Labels that begin with a dot or are numbers are local to the code around them.
 ((label (ident) @name) @definition.function

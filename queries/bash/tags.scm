@@ -1,4 +1,4 @@
-; Bash. What the captures mean is told in src/syntax/query.rs.
+; Bash. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition name: (word) @name) @definition.function
 

@@ -1,4 +1,4 @@
-; C, and what C++ takes over from it. What the captures mean is told in src/syntax/query.rs.
+; C, and what C++ takes over from it. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition
   declarator: [

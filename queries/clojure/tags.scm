@@ -1,4 +1,4 @@
-; Clojure, where every definition is a list. What the captures mean is told in src/syntax/query.rs.
+; Clojure, where every definition is a list. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ((list_lit
   . value: (sym_lit name: (sym_name) @_define)

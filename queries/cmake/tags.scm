@@ -1,4 +1,4 @@
-; CMake. What the captures mean is told in src/syntax/query.rs.
+; CMake. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_def
   (function_command (argument_list . (argument (unquoted_argument) @name)))

@@ -1,4 +1,4 @@
-; Common Lisp. What the captures mean is told in src/syntax/query.rs.
+; Common Lisp. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Packages
 ((list_lit

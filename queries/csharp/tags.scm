@@ -1,4 +1,4 @@
-; C#. What the captures mean is told in src/syntax/query.rs.
+; C#. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (namespace_declaration name: (_) @name) @definition.module
 (file_scoped_namespace_declaration name: (_) @name) @definition.module

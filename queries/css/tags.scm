@@ -1,4 +1,4 @@
-; CSS. What the captures mean is told in src/syntax/query.rs.
+; CSS. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; A rule defines the class or id that its selector ends with.
 (rule_set

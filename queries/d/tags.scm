@@ -1,4 +1,4 @@
-; D. What the captures mean is told in src/syntax/query.rs.
+; D. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_declaration (identifier) @name (aggregate_body) @body) @definition.class
 (struct_declaration (identifier) @name (aggregate_body) @body) @definition.struct

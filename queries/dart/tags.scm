@@ -1,4 +1,4 @@
-; Dart. What the captures mean is told in src/syntax/query.rs.
+; Dart. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_declaration name: (identifier) @name) @definition.class
 (mixin_declaration name: (identifier) @name) @definition.class

@@ -1,4 +1,4 @@
-; Dockerfiles. What the captures mean is told in src/syntax/query.rs.
+; Dockerfiles. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; A stage is a target of the build.
 (from_instruction as: (image_alias) @name) @definition.target

@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript share. What the captures mean is told in src/syntax/query.rs.
+; What JavaScript and TypeScript share. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_declaration name: (_) @name) @definition.function
 (generator_function_declaration name: (_) @name) @definition.function

@@ -1,4 +1,4 @@
-; Emacs Lisp. What the captures mean is told in src/syntax/query.rs.
+; Emacs Lisp. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Functions and macros
 (function_definition name: (symbol) @name parameters: (_) . (_)? @body) @definition.function

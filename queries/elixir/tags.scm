@@ -1,4 +1,4 @@
-; Elixir, where every definition is a call. What the captures mean is told in src/syntax/query.rs.
+; Elixir, where every definition is a call. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Modules, protocols and what implements them
 ((call

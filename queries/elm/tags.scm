@@ -1,4 +1,4 @@
-; Elm. What the captures mean is told in src/syntax/query.rs.
+; Elm. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (module_declaration name: (upper_case_qid) @name exposing: (_) @body) @definition.module
 

@@ -1,4 +1,4 @@
-; Erlang. What the captures mean is told in src/syntax/query.rs.
+; Erlang. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (module_attribute name: (atom) @name) @definition.module
 

@@ -1,4 +1,4 @@
-; Fish. What the captures mean is told in src/syntax/query.rs.
+; Fish. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition name: (word) @name) @definition.function
 (function_definition name: (word) @name . option: (_)* . [(command) (if_statement) (for_statement) (while_statement)

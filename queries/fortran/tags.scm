@@ -1,4 +1,4 @@
-; Fortran. What the captures mean is told in src/syntax/query.rs.
+; Fortran. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; The body begins with whatever follows the statement that opens it.
 (module . (module_statement (name) @name) . (_) @body) @definition.module

@@ -1,4 +1,4 @@
-; F#. What the captures mean is told in src/syntax/query.rs.
+; F#. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Modules and namespaces
 (named_module name: (long_identifier) @name . (_) @body) @definition.module

@@ -1,4 +1,4 @@
-; Gleam. What the captures mean is told in src/syntax/query.rs.
+; Gleam. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function name: (identifier) @name) @definition.function
 (constant name: (identifier) @name) @definition.constant

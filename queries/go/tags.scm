@@ -1,4 +1,4 @@
-; Go. What the captures mean is told in src/syntax/query.rs.
+; Go. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_declaration name: (identifier) @name) @definition.function
 

@@ -1,4 +1,4 @@
-; GraphQL, schemas and queries. What the captures mean is told in src/syntax/query.rs.
+; GraphQL, schemas and queries. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (object_type_definition (description)? @doc (name) @name (fields_definition)? @body) @definition.class
 (interface_type_definition (description)? @doc (name) @name (fields_definition)? @body) @definition.interface

@@ -1,4 +1,4 @@
-; Groovy. What the captures mean is told in src/syntax/query.rs.
+; Groovy. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_declaration name: (identifier) @name) @definition.class
 (interface_declaration name: (identifier) @name) @definition.interface

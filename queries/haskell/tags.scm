@@ -1,4 +1,4 @@
-; Haskell. What the captures mean is told in src/syntax/query.rs.
+; Haskell. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (header module: (module) @name exports: (_)? @body) @definition.module
 

@@ -1,4 +1,4 @@
-; HCL: Terraform and its kin. What the captures mean is told in src/syntax/query.rs.
+; HCL: Terraform and its kin. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; A block with two labels belongs to the first, as in `resource "aws_s3_bucket" "tables"`.
 (body (block

@@ -1,4 +1,4 @@
-; HTML. What the captures mean is told in src/syntax/query.rs.
+; HTML. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; An element with an id
 ((start_tag

@@ -1,4 +1,4 @@
-; JSON. What the captures mean is told in src/syntax/query.rs.
+; JSON. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; The keys of the first two depths
 (document (object (pair

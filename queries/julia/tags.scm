@@ -1,4 +1,4 @@
-; Julia. What the captures mean is told in src/syntax/query.rs.
+; Julia. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (module_definition name: (identifier) @name) @definition.module
 (module_definition name: (identifier) @name . (_) @body) @definition.module

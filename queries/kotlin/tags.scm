@@ -1,4 +1,4 @@
-; Kotlin. What the captures mean is told in src/syntax/query.rs.
+; Kotlin. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_declaration "class" name: (identifier) @name) @definition.class
 (class_declaration "interface" name: (identifier) @name) @definition.interface

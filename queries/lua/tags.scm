@@ -1,4 +1,4 @@
-; Lua. What the captures mean is told in src/syntax/query.rs.
+; Lua. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Functions. One that belongs to a table shows the table in its signature and has it as its container.
 (function_declaration name: (identifier) @name body: (_)? @body) @definition.function

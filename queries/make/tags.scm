@@ -1,4 +1,4 @@
-; Make. What the captures mean is told in src/syntax/query.rs.
+; Make. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ((rule (targets (word) @name) (recipe)? @body) @definition.target
   (#not-match? @name "^\\.[A-Z]"))

@@ -1,4 +1,4 @@
-; MATLAB. What the captures mean is told in src/syntax/query.rs.
+; MATLAB. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition name: (identifier) @name (block)? @body) @definition.function
 (function_definition name: (identifier) @name . (function_arguments)? . (comment) @doc @body) @definition.function

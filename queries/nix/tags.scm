@@ -1,4 +1,4 @@
-; Nix. What the captures mean is told in src/syntax/query.rs.
+; Nix. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; What a file names for itself
 (let_expression (binding_set (binding

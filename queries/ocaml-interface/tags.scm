@@ -1,4 +1,4 @@
-; Interface files of OCaml, and what module types in other files share with them. What the captures mean is told in src/syntax/query.rs.
+; Interface files of OCaml, and what module types in other files share with them. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Types
 (type_definition . (type_binding name: (type_constructor) @name) .) @definition.type

@@ -1,4 +1,4 @@
-; OCaml, besides what is in interface files too. What the captures mean is told in src/syntax/query.rs.
+; OCaml, besides what is in interface files too. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Values of a file or a module. What takes a parameter is a function; a plain constant shows its value.
 ((compilation_unit (value_definition

@@ -1,4 +1,4 @@
-; Odin. What the captures mean is told in src/syntax/query.rs.
+; Odin. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (procedure_declaration (identifier) @name (procedure (block) @body)) @definition.function
 (procedure_declaration (identifier) @name (procedure (uninitialized))) @definition.function

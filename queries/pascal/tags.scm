@@ -1,4 +1,4 @@
-; Pascal and Delphi. What the captures mean is told in src/syntax/query.rs.
+; Pascal and Delphi. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (unit . (kUnit) . (moduleName) @name . (_) @body) @definition.module
 (program . (kProgram) . (moduleName) @name . (_) @body) @definition.module

@@ -1,4 +1,4 @@
-; Perl. What the captures mean is told in src/syntax/query.rs.
+; Perl. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (package_statement name: (package) @name) @definition.module
 (package_statement name: (package) @name (block) @body) @definition.class

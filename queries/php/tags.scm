@@ -1,4 +1,4 @@
-; PHP. What the captures mean is told in src/syntax/query.rs.
+; PHP. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition name: (name) @name) @definition.function
 (class_declaration name: (name) @name) @definition.class

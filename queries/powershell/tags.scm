@@ -1,4 +1,4 @@
-; PowerShell. What the captures mean is told in src/syntax/query.rs.
+; PowerShell. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ((function_statement (function_name) @name) @definition.function
   (#set! segment "last"))

@@ -1,4 +1,4 @@
-; Protocol buffers. What the captures mean is told in src/syntax/query.rs.
+; Protocol buffers. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (message (message_name (identifier) @name) (message_body) @body) @definition.struct
 (enum (enum_name (identifier) @name) (enum_body) @body) @definition.enum

@@ -1,4 +1,4 @@
-; Python. What the captures mean is told in src/syntax/query.rs.
+; Python. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition
   name: (identifier) @name

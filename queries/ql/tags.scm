@@ -1,4 +1,4 @@
-; CodeQL. What the captures mean is told in src/syntax/query.rs.
+; CodeQL. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (module name: (moduleName (simpleId) @name)) @definition.module
 (dataclass name: (className) @name) @definition.class

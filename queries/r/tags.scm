@@ -1,4 +1,4 @@
-; R. What the captures mean is told in src/syntax/query.rs.
+; R. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Functions held by names, by strings, by members and by names on the right
 (binary_operator

@@ -1,4 +1,4 @@
-; Racket. What the captures mean is told in src/syntax/query.rs.
+; Racket. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Functions, also curried ones, and names that hold them
 ((list . (symbol) @_define . (list . [(symbol) @name (list . (symbol) @name)]) . (_) @body) @definition.function

@@ -1,4 +1,4 @@
-; Ruby. What the captures mean is told in src/syntax/query.rs.
+; Ruby. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class name: [(constant) @name (scope_resolution name: (constant) @name)]) @definition.class
 (module name: [(constant) @name (scope_resolution name: (constant) @name)]) @definition.module

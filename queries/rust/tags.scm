@@ -1,4 +1,4 @@
-; Rust. What the captures mean is told in src/syntax/query.rs.
+; Rust. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_item name: (identifier) @name) @definition.function
 (function_signature_item name: (identifier) @name) @definition.function

@@ -1,4 +1,4 @@
-; Scala. What the captures mean is told in src/syntax/query.rs.
+; Scala. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_definition name: (identifier) @name) @definition.class
 (object_definition name: (identifier) @name) @definition.class

@@ -1,4 +1,4 @@
-; Scheme. What the captures mean is told in src/syntax/query.rs.
+; Scheme. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Libraries and modules
 ((list . (symbol) @_define . [(list) (symbol)] @name . (_)? @body) @definition.module

@@ -1,4 +1,4 @@
-; Solidity. What the captures mean is told in src/syntax/query.rs.
+; Solidity. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (contract_declaration name: (identifier) @name) @definition.class
 (interface_declaration name: (identifier) @name) @definition.interface

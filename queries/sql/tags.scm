@@ -1,4 +1,4 @@
-; SQL. What the captures mean is told in src/syntax/query.rs.
+; SQL. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (statement (create_table
   (object_reference name: (identifier) @name)

@@ -1,4 +1,4 @@
-; Starlark: Bazel, Buck, Tilt. What the captures mean is told in src/syntax/query.rs.
+; Starlark: Bazel, Buck, Tilt. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_definition
   name: (identifier) @name

@@ -1,4 +1,4 @@
-; Svelte components. What the captures mean is told in src/syntax/query.rs.
+; Svelte components. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ((start_tag
   (attribute

@@ -1,4 +1,4 @@
-; Swift. What the captures mean is told in src/syntax/query.rs.
+; Swift. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (class_declaration declaration_kind: "class" name: (type_identifier) @name) @definition.class
 (class_declaration declaration_kind: "actor" name: (type_identifier) @name) @definition.class

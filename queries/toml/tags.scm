@@ -1,4 +1,4 @@
-; TOML. What the captures mean is told in src/syntax/query.rs.
+; TOML. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (table . [(bare_key) (dotted_key) (quoted_key)] @name . "]" . [(pair) (comment)]? @body) @definition.section
 (table_array_element . [(bare_key) (dotted_key) (quoted_key)] @name . "]]" . [(pair) (comment)]? @body) @definition.section

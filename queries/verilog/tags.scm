@@ -1,4 +1,4 @@
-; Verilog and SystemVerilog. What the captures mean is told in src/syntax/query.rs.
+; Verilog and SystemVerilog. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (module_declaration (module_header (simple_identifier) @name)) @definition.module
 (module_declaration (module_header (simple_identifier) @name) . [(module_ansi_header) (module_nonansi_header)] . (_) @body) @definition.module

@@ -1,4 +1,4 @@
-; VHDL. What the captures mean is told in src/syntax/query.rs.
+; VHDL. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; The comment above an entity or a package stands above the unit that it is.
 (design_file (line_comment) @doc . (design_unit

@@ -1,4 +1,4 @@
-; Vue components, read with the grammar of HTML. What the captures mean is told in src/syntax/query.rs.
+; Vue components, read with the grammar of HTML. See crates/rhumb-syntax/src/query.rs for the captures.
 
 ; Components in the template: `<TideChart>`, `<tide-chart>`
 ((tag_name) @reference

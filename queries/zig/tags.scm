@@ -1,4 +1,4 @@
-; Zig. What the captures mean is told in src/syntax/query.rs.
+; Zig. See crates/rhumb-syntax/src/query.rs for the captures.
 
 (function_declaration name: (identifier) @name) @definition.function
 (variable_declaration (identifier) @name . (struct_declaration "{" @body)) @definition.struct

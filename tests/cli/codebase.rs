@@ -81,10 +81,7 @@ fn a_mark_without_a_question_or_without_a_provider_sends_nothing() {
     let mut command = rhumb(&repo.path(), &["ask", "-m", "@codebase"]);
     command.args(["--base-url", &server.base_url(), "--model", MODEL]);
     let (code, out, err) = run(command);
-    assert!(
-        code == 2 && out.is_empty() && err.contains("The message has no question besides @codebase"),
-        "{code} {err}"
-    );
+    assert!(code == 2 && out.is_empty() && err.contains("The message has no question, only @codebase"), "{code} {err}");
     let (code, _, err) = run(rhumb(&repo.path(), &["ask", "-m", QUESTION]));
     assert!(code == 2 && err.contains("no provider is configured"), "{code} {err}");
     assert!(server.requests().is_empty());

@@ -28,7 +28,7 @@ pub struct Clipped {
     pub missing_bytes: usize,
 }
 
-/// Cuts a text to at most `max_bytes` bytes and `max_lines` lines. A notice of one line stands in place of what is missing and comes on
+/// Cuts a text to at most `max_bytes` bytes and `max_lines` lines. A notice of one line replaces what is missing and comes on
 /// top of the limits. `rest` says how to read what is missing; may be empty.
 ///
 /// [`Keep::HeadAndTail`] gives 40 % of the limits to the beginning, and what that leaves to the end. The cuts are at line boundaries,
@@ -143,7 +143,7 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
 /// The size of a result in the context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResultSize {
-    /// The tokens of the result as it is sent now.
+    /// The tokens of the result that is sent now.
     pub tokens: usize,
     /// The tokens of its stub.
     pub stub_tokens: usize,

@@ -306,7 +306,7 @@ pub struct RunRefactorArgs {
     /// The folder that `build` wrote
     #[arg(long, value_name = "DIR")]
     pub tasks: PathBuf,
-    /// Maximum number of tries for a task; from the second on the model is told which checks failed
+    /// Maximum number of tries for a task; from the second on the request names the checks that failed
     #[arg(long, default_value = "1", value_name = "N")]
     pub tries: NonZeroUsize,
     /// Use an oracle model instead of a real one: perfect, lazy, copy, broken or malformed. Proves the benchmark itself

@@ -104,7 +104,7 @@ pub enum ConnectResponse {
     KeyMissing {
         /// The provider; `None` if it cannot be derived from the name of the model.
         provider: Option<String>,
-        /// The model, as it was typed.
+        /// The model, as the user typed it.
         model: String,
     },
     /// The key is neither used nor stored.

@@ -101,7 +101,7 @@ impl Session {
         &self.attachments
     }
 
-    /// The next request as it was last measured.
+    /// The last measurement of the next request.
     pub fn view(&self) -> Option<&ContextView> {
         self.next_request.view()
     }

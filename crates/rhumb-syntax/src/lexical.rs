@@ -35,7 +35,7 @@ pub fn lexical_tags(source: &str) -> FileTags {
     tags
 }
 
-/// Parses a line of `ctags --output-format=json --fields=+neKS` into the path as it was given to ctags, and a definition.
+/// Parses a line of `ctags --output-format=json --fields=+neKS` into the path that ctags was given, and a definition.
 /// `None` for lines of other types.
 pub fn ctags_line(line: &str) -> Option<(String, Definition)> {
     let tag: CtagsLine = serde_json::from_str(line).ok()?;

@@ -147,7 +147,7 @@ fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -
     start.begin().0
 }
 
-/// The rules of agent mode: those of the settings, and the flags. Nobody answers questions.
+/// The rules of agent mode: those of the settings, and the flags. No question is answered.
 fn agent_rules(settings: &Settings, args: &EditArgs) -> AgentRules {
     let rules = settings.agent_rules;
     // Without a user, "ask" means that only allowed commands run.

@@ -87,7 +87,7 @@ fn secret_path<'p>(proposal: &'p Proposal, root: &Root) -> Option<&'p str> {
     outcomes.chain(files).find(|path| is_secret_name(path) || is_secret_name(&resolve_links(root, path)))
 }
 
-/// An edit of a part of a line, as one of whole lines. `None` if the text to replace consists of whole lines, or does not stand in the file
+/// An edit of a part of a line, as one of whole lines. `None` if the text to replace consists of whole lines, or is not in the file
 /// exactly once.
 fn whole_lines(text: &str, search: &str, replace: &str) -> Option<(String, String)> {
     let mut places = text.match_indices(search);

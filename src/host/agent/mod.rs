@@ -115,7 +115,7 @@ impl Host {
         let number = call.number;
         if let Some(command) = run::Command::of(&call).filter(|command| !command.is_approved) {
             let (host, line, policy) = (self.clone(), command.line.clone(), view.run);
-            // A command of which nothing is known is asked about.
+            // An unknown command needs the user's consent.
             let reason = match on_blocking_thread(move || host.needs_approval(&command, policy)).await {
                 Ok(reason) => reason,
                 Err(failure) => Some(failure.message),

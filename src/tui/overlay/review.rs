@@ -806,7 +806,7 @@ impl Overlay for PlacementBox {
         }
     }
 
-    /// Uses the text of the file as soon as it is read.
+    /// Uses the text of the file once it is read.
     fn refresh(&mut self, _: &Session, previews: &Previews) {
         if let Some(Preview::Text(text)) = self.wants().and_then(|path| previews.get(path)) {
             self.show(Arc::clone(text));

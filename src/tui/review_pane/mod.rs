@@ -185,7 +185,7 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Line::styled(place, app.theme().style(Role::Muted)), edge);
 }
 
-/// Columns of the title besides the note: the corners, the name of the pane, and the spaces.
+/// Columns of the title without the note: the corners, the name of the pane, and the spaces.
 const TITLE_COLUMNS: usize = 14;
 
 fn note(app: &App, columns: u16) -> String {

@@ -422,7 +422,7 @@ impl Items {
 const MAX_WIDTH: u16 = 84;
 const MAX_HEIGHT: u16 = 22;
 const MARGIN: u16 = 2;
-/// The same with a preview.
+/// The size of the largest overlay with a preview.
 const MAX_WIDTH_WITH_PREVIEW: u16 = 180;
 const MAX_HEIGHT_WITH_PREVIEW: u16 = 48;
 /// With at least this many columns inside, the preview is beside the list; with at least this many lines, below it.

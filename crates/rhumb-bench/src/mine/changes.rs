@@ -30,7 +30,7 @@ pub(super) struct ChangedSymbol {
     end: u32,
     /// The innermost definition that contains it.
     container: Option<String>,
-    /// The outermost definition that contains it, modules excepted; the definition itself if there is none.
+    /// The outermost definition that contains it, modules excepted; otherwise the definition itself.
     top: String,
 }
 

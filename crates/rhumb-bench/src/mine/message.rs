@@ -9,7 +9,7 @@ const LONG_BYTES: usize = 600;
 const MIN_SUBJECT_WORDS: usize = 3;
 /// Maximum number of words of a subject that is about the layout of code if it contains such a word.
 const MAX_LAYOUT_WORDS: usize = 5;
-/// Stands for a removed reference until the words that introduce it are removed too.
+/// A placeholder for a removed reference, until the words that introduce it are removed too.
 const GAP: &str = "\u{0}";
 
 /// Words that introduce a reference to an issue or commit.

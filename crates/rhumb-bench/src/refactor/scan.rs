@@ -204,7 +204,7 @@ fn task(path: &str, reading: &ParsedFile<'_>, class: &Class<'_>, method: &Method
 pub(crate) struct Call<'t> {
     /// The name with its instance: `self.name`, or the whole call if the grammar has one node for it.
     pub(crate) whole: Node<'t>,
-    /// The instance; the name itself if there is none.
+    /// The instance, or the name itself.
     pub(crate) through: Node<'t>,
     /// The name of the method.
     pub(crate) name: Node<'t>,

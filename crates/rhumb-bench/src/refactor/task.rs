@@ -46,8 +46,8 @@ pub(crate) fn instruction(task: &Task) -> String {
     let Task { file, class, method, .. } = task;
     let place = match (&task.home, task.language.as_str()) {
         (Some(home), _) => format!("a static method of a new class `{home}` at the top level of the same file"),
-        (None, "cpp") => "a function of its own beside the class, in the same namespace of the same file".to_owned(),
-        _ => "a function of its own at the top level of the same file".to_owned(),
+        (None, "cpp") => "a separate function beside the class, in the same namespace of the same file".to_owned(),
+        _ => "a separate function at the top level of the same file".to_owned(),
     };
     let calls = match task.language.as_str() {
         "python" | "rust" => format!("`self.{method}`"),

@@ -203,7 +203,7 @@ impl FileReview {
         count
     }
 
-    /// Joins a hunk and the next one of the file. Returns `false` if there is none.
+    /// Joins a hunk and the next one of the file. Returns `false` at the last hunk.
     pub(crate) fn join(&mut self, hunk: usize) -> bool {
         let (Some(first), Some(second), true) = (self.hunks.get(hunk), self.hunks.get(hunk + 1), self.is_divisible())
         else {

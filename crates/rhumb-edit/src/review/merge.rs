@@ -131,7 +131,7 @@ impl FileReview {
         self.hunks.iter().map(change).collect()
     }
 
-    /// The file with all hunks that are not rejected; `None` if there are none.
+    /// The file with all hunks that are not rejected; `None` if all are rejected.
     fn pending_changes(&self) -> Option<PendingFile> {
         let proposed = match self.composed_with_pending() {
             Composed::Untouched => return None,

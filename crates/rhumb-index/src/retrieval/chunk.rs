@@ -120,7 +120,7 @@ impl CodeChunk {
         text
     }
 
-    /// The number of its own lines in `line..=end_line`.
+    /// The number of its lines in `line..=end_line`.
     pub fn overlap(&self, line: u32, end_line: u32) -> u32 {
         let common =
             |range: &RangeInclusive<u32>| (*range.end().min(&end_line) + 1).saturating_sub(*range.start().max(&line));

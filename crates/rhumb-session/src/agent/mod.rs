@@ -210,7 +210,7 @@ pub(crate) struct Agent {
 #[derive(Debug, Default)]
 struct AgentLoop {
     turn: u64,
-    /// The message with what is attached to it, as it was sent.
+    /// The sent message, with its attachments.
     message: Option<String>,
     /// Steps of this run of the loop.
     steps: usize,
@@ -266,7 +266,7 @@ impl Session {
         })
     }
 
-    /// The checklist of the model since the last message of the user, as it last was; empty if there is none.
+    /// The newest checklist of the model since the last message of the user; empty without one.
     pub fn agent_plan(&self) -> Vec<PlanItem> {
         // Models also know the tool as `update_plan` and `todo_write`.
         let may_be_plan = |name: &str| ["plan", "todo", "Plan", "Todo"].iter().any(|part| name.contains(part));
@@ -371,7 +371,7 @@ impl Session {
         turn.mode == Mode::Agent && !self.is_first_request()
     }
 
-    /// Remembers the first message of the loop as it was sent.
+    /// Remembers the first message that the loop sent.
     pub(crate) fn agent_message_sent(&mut self, draft: &str) {
         if let Some(run) = &mut self.agent.current {
             run.message = Some(draft.to_owned());
@@ -542,7 +542,7 @@ impl Session {
         self.agent.end = Some(end);
     }
 
-    /// How the last agent loop ended; `None` while one runs, or if there was none.
+    /// How the last agent loop ended; `None` while one runs, and before the first.
     pub fn agent_end(&self) -> Option<&AgentEnd> {
         self.agent.end.as_ref()
     }
@@ -836,7 +836,7 @@ impl Session {
         self.agent.snapshots_after = self.last_tool_number();
     }
 
-    /// Keeps the review as it is before a call changes it.
+    /// Saves the review before a call changes it.
     fn take_snapshot(&mut self, number: usize) {
         let review = self.proposals.review().without_history();
         self.agent.snapshots.push((number, review));

@@ -1,4 +1,4 @@
-//! Long random sequences of events around the agent loop, with a host that does what it is told to.
+//! Long random sequences of events around the agent loop, with a host that carries out each effect.
 
 use super::*;
 use crate::{

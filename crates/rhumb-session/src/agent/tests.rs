@@ -76,7 +76,7 @@ fn edited(base: &str, proposed: &str) -> ToolOutcome {
     ToolOutcome { proposal: Some(proposal), ..result("a.py: edited") }
 }
 
-/// The result of an edit that leaves the file as it was on disk.
+/// The result of an edit that leaves the file on disk unchanged.
 fn taken_back() -> ToolOutcome {
     let files = std::collections::BTreeMap::from([("a.py".to_owned(), b"1\n".to_vec())]);
     let edit = rhumb_edit::Edit::replace("a.py", "2", "1");

@@ -25,7 +25,7 @@ impl PageFetch {
     }
 }
 
-/// A page as it is shared with the model.
+/// A page that is shared with the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SharedPage {
     /// The title and URL.

@@ -15,7 +15,7 @@ const MAX_NAMED: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextRequestPolicy {
-    /// The user is asked.
+    /// Ask the user.
     #[default]
     Ask,
     /// The request is answered.

@@ -167,7 +167,7 @@ impl Session {
         if is_empty {
             self.report(
                 Level::Warning,
-                "The message has no question besides @codebase, so nothing was sent.",
+                "The message has no question, only @codebase, so nothing was sent.",
                 "Say what you want to know: @codebase where are paths resolved?",
             );
         }

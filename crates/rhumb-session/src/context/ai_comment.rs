@@ -170,7 +170,7 @@ pub fn comment_request(actionable: &[(&str, &FoundComment)], notes: &[(&str, &Fo
         "Comments in the files ask questions. Answer those that end in AI?.\n".to_owned()
     };
     if asks_for_changes && actionable.iter().any(|(_, found)| found.comment.kind == CommentKind::Answer) {
-        text.push_str("Answer those that end in AI? in a sentence or two besides, and delete them as well.\n");
+        text.push_str("Answer those that end in AI? in a sentence or two as well, and delete them too.\n");
     }
     actionable.iter().for_each(|(path, found)| push_comment(&mut text, path, found));
     if !notes.is_empty() {

@@ -151,7 +151,7 @@ struct Assembler<'a> {
 }
 
 impl Assembler<'_> {
-    /// The text of the next section as it is sent: secrets in it are recorded and masked.
+    /// The text of the next section, ready to send: secrets in it are recorded and masked.
     fn masked(&mut self, text: String, title: &str) -> String {
         let found = secrets(&text);
         if found.is_empty() {

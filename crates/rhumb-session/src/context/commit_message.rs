@@ -64,7 +64,7 @@ pub fn commit_request(inputs: &CommitMessageInputs<'_>) -> Option<(Vec<Message>,
     Some((vec![Message::new(Role::System, about), Message::new(Role::User, text)], tokens))
 }
 
-/// The message in an answer: its first meaningful line, without quotes and labels. `None` if there is none.
+/// The message in an answer: its first meaningful line, without quotes and labels. `None` if it has no such line.
 pub fn commit_message_in(answer: &str) -> Option<String> {
     let lines = answer.lines().map(plain).filter(|line| !line.is_empty() && !line.starts_with("```"));
     // Some models introduce the message.

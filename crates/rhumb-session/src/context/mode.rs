@@ -97,7 +97,7 @@ impl Task {
     }
 }
 
-/// The environment of the user, as far as it is known. Lines of a prompt that need unknown values are left out.
+/// What is known of the user's environment. Lines of a prompt that need unknown values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserEnvironment {
     /// The operating system and architecture.

@@ -31,7 +31,7 @@ pub struct ModeRules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MentionPolicy {
-    /// The user is asked.
+    /// Ask the user.
     #[default]
     Ask,
     /// The file is added.

@@ -38,7 +38,7 @@ impl From<bool> for CommitChoice {
 /// What happens to the user's own uncommitted changes of the files that are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
 pub enum OwnChanges {
-    /// The setting `dirty_commits` decides; without it the user is asked.
+    /// The setting `dirty_commits` decides; without it the user decides.
     #[default]
     #[serde(rename = "ask")]
     BySetting,

@@ -22,7 +22,7 @@ pub enum LookupEffect {
     Model {
         /// The role.
         role: ModelRole,
-        /// The model, as it was typed.
+        /// The model, as the user typed it.
         name: String,
     },
     /// The settings in force.

@@ -82,7 +82,7 @@ impl MapState {
         }
     }
 
-    /// Undoes the last change, or redoes the last undone one. Returns `false` if there is none.
+    /// Undoes the last change, or redoes the last undone one. Returns `false` if there is no such change.
     fn step(&mut self, redo: bool) -> bool {
         let now = self.choices();
         let (from, to) = if redo { (&mut self.redo, &mut self.undo) } else { (&mut self.undo, &mut self.redo) };

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// The parts of the next request that belong to no other component.
 #[derive(Debug, Default)]
 pub(crate) struct NextRequest {
-    /// The request as it was last measured.
+    /// The last measured request.
     view: Option<ContextView>,
     /// The number of the newest measurement that was requested. Results of older ones are dropped.
     generation: u64,

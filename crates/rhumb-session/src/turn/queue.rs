@@ -101,7 +101,7 @@ impl Session {
         effects
     }
 
-    /// Removes the newest queued message and returns it, as it is typed.
+    /// Removes the newest queued message and returns its text, as the user typed it.
     pub fn take_back_queued(&mut self) -> Option<String> {
         let taken = self.turns.queue.waiting.pop();
         self.turns.queue.held &= !self.turns.queue.waiting.is_empty();

@@ -187,7 +187,7 @@ impl GitError {
             }
             Self::Conflict(_) => "Resolve it and `git add` the file, then commit.".into(),
             Self::Locked { lock, .. } => format!(
-                "Your files are written. Wait for the other git process; if there is none, remove {}",
+                "Your files are written. Wait for the other git process; if no such process runs, remove {}",
                 lock.display()
             ),
             Self::Lock { .. } => "Your files are written. Check the space and the permissions of .git, then commit.".into(),

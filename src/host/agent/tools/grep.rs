@@ -130,7 +130,7 @@ fn in_file(view: &RepositoryView<'_>, scope: &Scope, path: &str, regex: &Regex, 
         }
     }
     if matches.total == 0 {
-        // The expression matches several lines together. The first one stands for them.
+        // The expression matches several lines together. The first one represents them.
         let line = text.get(start..)?.lines().next().unwrap_or_default();
         matches.lines.push((number, excerpt(line, first - start, MAX_LINE_BYTES).into_owned()));
         matches.total = 1;

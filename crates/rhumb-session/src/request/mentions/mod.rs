@@ -71,7 +71,7 @@ pub struct LookedUp {
 pub struct Attachment {
     /// Its title, one line.
     pub title: String,
-    /// The text as it is sent.
+    /// The text that is sent.
     pub text: String,
     /// The file that contains the whole text, if `text` is cut.
     pub whole: Option<PathBuf>,
