@@ -222,6 +222,16 @@ impl Session {
         Vec::new()
     }
 
+    /// Withdraws the question about an earlier failure of the command of a trial; `None` is the test command of the settings.
+    pub(crate) fn withdraw_failed_trial(&mut self, line: Option<&str>) {
+        self.questions.withdraw(|subject| match subject {
+            Subject::Process(ProcessSubject::Fix(findings)) => {
+                findings.retrial.as_ref().is_some_and(|known| known.as_deref() == line)
+            }
+            _ => false,
+        });
+    }
+
     fn report_still_failing(&mut self) {
         let retries = self.proposals.retries();
         let recheck = retries.recheck.clone().unwrap_or_default();

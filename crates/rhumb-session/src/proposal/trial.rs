@@ -380,6 +380,7 @@ impl Session {
             return Vec::new();
         }
         let RunningTrial { hunks, count, state, is_automatic, turns, line: given } = running;
+        self.withdraw_failed_trial(given.as_deref());
         let passed = !outcome.failed;
         let checked = Cell::new((u64::MAX, false));
         let (is_test, summary) = (given.is_none(), test_summary(said));
@@ -594,6 +595,21 @@ mod tests {
         tried(&session.answer('t'));
         assert!(session.write_accepted().is_empty());
         assert!(matches!(session.answer('y').as_slice(), [Effect::Write { .. }]));
+    }
+
+    #[test]
+    fn a_later_trial_of_the_command_withdraws_the_question_about_its_failure() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nC\nd\ne\n");
+        let mut run = |line: Option<&str>, failed| {
+            let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, line.map(str::to_owned)));
+            end(&mut session, job, "make", failed);
+            session.questions.iter().count()
+        };
+        assert_eq!(run(None, true), 1);
+        assert_eq!(run(Some("make lint"), false), 1, "that is another command");
+        assert_eq!(run(None, true), 1);
+        assert_eq!(run(None, false), 0);
     }
 
     #[test]
