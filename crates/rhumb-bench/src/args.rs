@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args as ClapArgs, Parser};
+use clap::{Args as ClapArgs, Parser, ValueEnum};
 use rhumb::config::Overrides;
 use serde::{Deserialize, Serialize};
 
@@ -178,12 +178,39 @@ pub struct RankFitArgs {
     /// Measure the weights of this program instead of fitted ones
     #[arg(long)]
     pub current: bool,
-    /// Write the weights, fitted on all cases, as Rust source
+    /// Fit the weights to all cases and replace those in this Rust source
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// Keep the weights of files in the table: only those of definitions are new
-    #[arg(long, requires = "table")]
-    pub keep_files: bool,
+    /// Replace only this table; may be given more than once
+    #[arg(long, value_name = "TABLE", requires = "table")]
+    pub only: Vec<WeightTable>,
+}
+
+/// A table of weights of the ranking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WeightTable {
+    /// Of files
+    Files,
+    /// Of definitions, in the list of all
+    Symbols,
+    /// Of definitions, among those of a file that is needed
+    Members,
+}
+
+impl WeightTable {
+    /// All tables.
+    pub const ALL: [Self; 3] = [Self::Files, Self::Symbols, Self::Members];
+
+    /// The first sentence of its documentation.
+    pub fn subject(self) -> &'static str {
+        match self {
+            Self::Files => "The weights of [`FileFeature`](super::FileFeature).",
+            Self::Symbols => "The weights of [`SymbolFeature`](super::SymbolFeature) in the list of all definitions.",
+            Self::Members => {
+                "The weights of [`SymbolFeature`](super::SymbolFeature) among the definitions of a file that is needed."
+            }
+        }
+    }
 }
 
 /// `rhumb-bench mine`

@@ -187,7 +187,7 @@ fn of_case(case: &RankCase, graph: &Arc<TagGraph>, weights: &Weights, chat: &str
             gold.iter().any(is_it)
         };
         let (is_gold, is_strict) = (is_among(&case.symbols), is_among(&case.strict));
-        if position >= KEPT_SYMBOLS && !is_gold && !is_strict {
+        if position >= KEPT_SYMBOLS && !is_gold && !is_strict && !gold.iter().any(|gold| *gold == path) {
             continue;
         }
         let next = names.len() as u32;

@@ -12,7 +12,7 @@ use rhumb_index::retrieval::MAX_RERANKED;
 use super::features::{CaseFeatures, FILE_FEATURES, SYMBOL_FEATURES, SymbolCandidate, parse};
 use super::logit::{Choice, Fit};
 use super::{machine, usage};
-use crate::args::RankFitArgs;
+use crate::args::{RankFitArgs, WeightTable};
 
 /// Minimum logarithm of the share of a file.
 const MIN_LOG_SHARE: f64 = -12.0;
@@ -45,7 +45,11 @@ pub(super) fn command(args: &RankFitArgs) -> Result<u8, UserError> {
     print(&scores.report(&cases))?;
     if let Some(path) = &args.table {
         put_file_odds(&mut cases, &scores.files);
-        fs::write(path, table(&cases, &used, args.keep_files)).map_err(machine)?;
+        let source = fs::read_to_string(path).map_err(machine)?;
+        let tables = if args.only.is_empty() { &WeightTable::ALL } else { &args.only[..] };
+        let fitted = with_tables(&source, tables, &cases, &used)
+            .ok_or_else(|| usage(format!("{} does not have these tables", path.display())))?;
+        fs::write(path, fitted).map_err(machine)?;
     }
     Ok(0)
 }
@@ -68,6 +72,11 @@ impl Used {
             symbol: SymbolFeature::ALL.map(|feature| kept(feature.label(), feature.name())),
         }
     }
+
+    /// Those of definitions and the intercept.
+    fn with_intercept(&self) -> Vec<bool> {
+        self.symbol.into_iter().chain([true]).collect()
+    }
 }
 
 fn file_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
@@ -82,7 +91,7 @@ fn file_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice
 /// The functions of each case. Types and values are left out, since the issue cases name none; their weights are set by hand.
 fn symbol_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
     let choice = |case: &CaseFeatures| {
-        let functions = || case.symbols.iter().filter(|symbol| is_function(symbol));
+        let functions = || case.symbols.iter().filter(|symbol| is_candidate(symbol));
         Choice {
             weight: if case.is_issue() { ISSUE_WEIGHT } else { 1.0 },
             rows: functions().map(|symbol| symbol.values.iter().map(|value| f64::from(*value)).collect()).collect(),
@@ -92,8 +101,45 @@ fn symbol_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choi
     cases.map(choice).collect()
 }
 
+/// For each definition of a changed file, whether it was to be found. A list has the features of the definition with a 1 for the intercept,
+/// and zeros: the logit of this choice is a logistic regression. Issues name only functions.
+fn member_choices<'c>(cases: impl Iterator<Item = &'c CaseFeatures>) -> Vec<Choice> {
+    let choices = |case: &CaseFeatures| {
+        let choice = |symbol: &SymbolCandidate| Choice {
+            weight: 1.0,
+            rows: vec![member_row(symbol), vec![0.0; SYMBOL_FEATURES + 1]],
+            chosen: vec![symbol.is_gold, !symbol.is_gold],
+        };
+        members(case).into_iter().map(choice).collect::<Vec<_>>()
+    };
+    cases.flat_map(choices).collect()
+}
+
+/// The definitions of the changed files.
+fn members(case: &CaseFeatures) -> Vec<&SymbolCandidate> {
+    let is_changed = |symbol: &SymbolCandidate| case.files.get(symbol.file as usize).is_some_and(|file| file.is_gold);
+    let is_counted = |symbol: &&SymbolCandidate| is_changed(symbol) && (!case.is_issue() || is_function(symbol));
+    case.symbols.iter().filter(is_counted).collect()
+}
+
+/// The features of a definition, and a 1. Those of its file do not count: it is known to be changed. Neither does its place in the file: with
+/// it, definitions far down in a large file have so small a probability that a map never shows them.
+fn member_row(symbol: &SymbolCandidate) -> Vec<f64> {
+    let mut row: Vec<f64> = symbol.values.iter().map(|value| f64::from(*value)).collect();
+    for unused in [SymbolFeature::FileShare, SymbolFeature::FileRank, SymbolFeature::InFileRank] {
+        row[unused as usize] = 0.0;
+    }
+    row.push(1.0);
+    row
+}
+
 fn is_function(symbol: &SymbolCandidate) -> bool {
     symbol.values[SymbolFeature::Type as usize] == 0.0 && symbol.values[SymbolFeature::Value as usize] == 0.0
+}
+
+/// Whether a definition is a function, and among the best or one to be found.
+fn is_candidate(symbol: &SymbolCandidate) -> bool {
+    is_function(symbol) && (!symbol.is_added || symbol.is_gold || symbol.is_strict)
 }
 
 /// Sets the features of definitions that come from the odds of their files.
@@ -125,6 +171,8 @@ fn order(odds: &[f64]) -> Vec<usize> {
 struct Scores {
     files: Vec<Vec<f64>>,
     symbols: Vec<Vec<f64>>,
+    /// Those of [`members`].
+    members: Vec<Vec<f64>>,
 }
 
 impl Scores {
@@ -135,7 +183,8 @@ impl Scores {
         let files = odds(&file_choices(cases.iter()), &fit(&model.file));
         put_file_odds(cases, &files);
         let symbols = odds(&symbol_choices(cases.iter()), &fit(&model.symbol));
-        Self { files, symbols }
+        let members = cases.iter().map(|case| member_odds(case, &fit(&model.member))).collect();
+        Self { files, symbols, members }
     }
 
     /// By weights that were fitted on other repositories: these are divided into `folds` groups.
@@ -143,6 +192,7 @@ impl Scores {
         let repositories: BTreeSet<String> = cases.iter().map(|case| case.repository.clone()).collect();
         let fold: BTreeMap<String, usize> = repositories.into_iter().zip((0..folds).cycle()).collect();
         let of_case: Vec<usize> = cases.iter().map(|case| fold[&case.repository]).collect();
+        let with_intercept = used.with_intercept();
         let crossed = |choices: &[Choice], used: &[bool]| {
             let mut scores = vec![Vec::new(); choices.len()];
             for fold in 0..folds {
@@ -162,22 +212,44 @@ impl Scores {
         let files = crossed(&file_choices(cases.iter()), &used.file);
         put_file_odds(cases, &files);
         let symbols = crossed(&symbol_choices(cases.iter()), &used.symbol);
-        Self { files, symbols }
+        let mut members = vec![Vec::new(); cases.len()];
+        for fold in 0..folds {
+            let others = cases.iter().zip(&of_case).filter(|(_, of_case)| **of_case != fold).map(|(case, _)| case);
+            let fit = Fit::new(&member_choices(others), &with_intercept);
+            for (at, case) in cases.iter().enumerate().filter(|(at, _)| of_case[*at] == fold) {
+                members[at] = member_odds(case, &fit);
+            }
+        }
+        Self { files, symbols, members }
     }
 
     /// The accuracy by group and by repository.
     fn report(&self, cases: &[CaseFeatures]) -> String {
         let mut rows: BTreeMap<(u8, String), Accuracy> = BTreeMap::new();
         for (at, case) in cases.iter().enumerate().filter(|(_, case)| !case.has_chat) {
-            let accuracy = Accuracy::of(case, &self.files[at], &self.symbols[at]);
+            let accuracy = Accuracy::of(case, &self.files[at], &self.symbols[at], &self.members[at]);
             let kind = if case.is_issue() { "all issues" } else { "all commits" };
             for (level, name) in [(0, kind), (1, case.group.as_str()), (2, case.repository.as_str())] {
                 rows.entry((level, name.to_owned())).or_default().add(&accuracy);
             }
         }
         let mut text = format!(
-            "{:<34}{:>6}{:>7}{:>7}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}{:>8}{:>8}\n",
-            "", "cases", "file@1", "@5", "@10", "R@10", "nDCG@10", "func@5", "@10", "@60", "strict@5", "@10", "@60"
+            "{:<34}{:>6}{:>7}{:>7}{:>7}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}{:>8}{:>8}{:>9}{:>8}\n",
+            "",
+            "cases",
+            "file@1",
+            "@5",
+            "@10",
+            "R@10",
+            "nDCG@10",
+            "func@5",
+            "@10",
+            "@60",
+            "strict@5",
+            "@10",
+            "@60",
+            "member@5",
+            "@10"
         );
         for ((level, name), accuracy) in rows {
             let name = format!("{:indent$}{name}", "", indent = 2 * usize::from(level));
@@ -189,6 +261,11 @@ impl Scores {
 
 fn odds(choices: &[Choice], fit: &Fit) -> Vec<Vec<f64>> {
     choices.iter().map(|choice| choice.rows.iter().map(|row| fit.odds(row)).collect()).collect()
+}
+
+/// The log-odds of [`members`].
+fn member_odds(case: &CaseFeatures, fit: &Fit) -> Vec<f64> {
+    members(case).into_iter().map(|symbol| fit.odds(&member_row(symbol))).collect()
 }
 
 /// Sums of the accuracies of cases: whether all that was to be found is among the first k.
@@ -204,10 +281,13 @@ struct Accuracy {
     symbols: [f64; 3],
     strict_cases: f64,
     strict: [f64; 3],
+    member_cases: f64,
+    /// The share of what was to be found among the first 5 and 10 definitions of the changed files.
+    members: [f64; 2],
 }
 
 impl Accuracy {
-    fn of(case: &CaseFeatures, file_odds: &[f64], symbol_odds: &[f64]) -> Self {
+    fn of(case: &CaseFeatures, file_odds: &[f64], symbol_odds: &[f64], member_odds: &[f64]) -> Self {
         let files: Vec<bool> = order(file_odds)
             .into_iter()
             .filter(|&at| !case.files[at].is_added)
@@ -219,7 +299,7 @@ impl Accuracy {
         let gain: f64 =
             (0u32..10).zip(&files).filter(|(_, gold)| **gold).map(|(at, _)| 1.0 / f64::from(at + 2).log2()).sum();
         let mut listed = BTreeSet::new();
-        let functions: Vec<&SymbolCandidate> = case.symbols.iter().filter(|symbol| is_function(symbol)).collect();
+        let functions: Vec<&SymbolCandidate> = case.symbols.iter().filter(|symbol| is_candidate(symbol)).collect();
         // The functions of an issue are counted in the case; those of a commit are the listed ones.
         let gold_names: BTreeSet<u32> =
             functions.iter().filter(|symbol| symbol.is_gold).map(|symbol| symbol.name).collect();
@@ -233,6 +313,10 @@ impl Accuracy {
             let is_gold = |symbol: &&&SymbolCandidate| if strict { symbol.is_strict } else { symbol.is_gold };
             all(symbols.iter().take(k).filter(is_gold).count(), gold)
         };
+        let members = members(case);
+        let changed: Vec<bool> = order(member_odds).into_iter().map(|at| members[at].is_gold).collect();
+        let changed_in = |k: usize| changed.iter().take(k).filter(|gold| **gold).count() as f64;
+        let all_changed = changed_in(changed.len());
         Self {
             cases: 1.0,
             files: [1, 5, 10].map(|k| all(found(k), case.gold_files)),
@@ -242,6 +326,8 @@ impl Accuracy {
             symbols: SYMBOL_RANKS.map(|k| symbol(k, gold_symbols, false)),
             strict_cases: f64::from(u8::from(case.gold_strict > 0)),
             strict: SYMBOL_RANKS.map(|k| symbol(k, case.gold_strict, true)),
+            member_cases: f64::from(u8::from(all_changed > 0.0)),
+            members: [5, 10].map(|k| changed_in(k) / all_changed.max(1.0)),
         }
     }
 
@@ -254,6 +340,8 @@ impl Accuracy {
         self.files.iter_mut().zip(other.files).for_each(|(sum, value)| *sum += value);
         self.symbols.iter_mut().zip(other.symbols).for_each(|(sum, value)| *sum += value);
         self.strict.iter_mut().zip(other.strict).for_each(|(sum, value)| *sum += value);
+        self.member_cases += other.member_cases;
+        self.members.iter_mut().zip(other.members).for_each(|(sum, value)| *sum += value);
     }
 
     fn write(&self, text: &mut String, name: &str) {
@@ -261,54 +349,63 @@ impl Accuracy {
         let [one, five, ten] = self.files.map(|sum| percent(sum, self.cases));
         let [symbol_five, symbol_ten, symbol_all] = self.symbols.map(|sum| percent(sum, self.symbol_cases));
         let [strict_five, strict_ten, strict_all] = self.strict.map(|sum| percent(sum, self.strict_cases));
+        let [member_five, member_ten] = self.members.map(|sum| percent(sum, self.member_cases));
         let (recall, gain) = (self.recall / self.cases, self.gain / self.cases);
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "{name:<34}{:>6}{one:>7}{five:>7}{ten:>7}{recall:>8.3}{gain:>8.3}{symbol_five:>8}{symbol_ten:>8}{symbol_all:>8}{strict_five:>9}{strict_ten:>8}{strict_all:>8}",
+            "{name:<34}{:>6}{one:>7}{five:>7}{ten:>7}{recall:>8.3}{gain:>8.3}{symbol_five:>8}{symbol_ten:>8}{symbol_all:>8}{strict_five:>9}{strict_ten:>8}{strict_all:>8}{member_five:>9}{member_ten:>8}",
             self.cases
         );
     }
 }
 
-/// The table of weights, fitted on all cases, as Rust source. With `keep_files` files keep the weights of this program.
-fn table(cases: &[CaseFeatures], used: &Used, keep_files: bool) -> String {
+/// `source` with new weights in these tables, fitted on all cases. `None` if it lacks one of them.
+fn with_tables(source: &str, tables: &[WeightTable], cases: &[CaseFeatures], used: &Used) -> Option<String> {
+    let mut source = source.to_owned();
+    for table in tables {
+        let start = source.find(&format!("/// {}", table.subject()))?;
+        let end = start + source.get(start..)?.find("];\n")?;
+        source.replace_range(start..end, &weights(*table, cases, used));
+    }
+    Some(source)
+}
+
+/// A table of weights as Rust source, without its last line.
+fn weights(table: WeightTable, cases: &[CaseFeatures], used: &Used) -> String {
     let current = LinearModel::default();
-    let files = match keep_files {
-        true => Fit { weights: current.file.to_vec(), errors: LinearModel::errors().file.to_vec() },
-        false => Fit::new(&file_choices(cases.iter()), &used.file),
-    };
-    let symbols = Fit::new(&symbol_choices(cases.iter()), &used.symbol);
-    let repositories: BTreeSet<&str> = cases.iter().map(|case| case.repository.as_str()).collect();
-    let kept = if keep_files { " The weights of files are those of an earlier fit." } else { "" };
-    let mut text = format!(
-        "//! The weights of the features: name, weight, standard error. Written by `rhumb-bench rank fit`; do not edit.\n//!\n\
-         //! Fitted on {} cases of {} repositories, see docs/benchmarks.md.{kept}\n\n\
-         // Some weights are near mathematical constants by chance.\n#![allow(clippy::approx_constant)]\n",
-        cases.len(),
-        repositories.len()
-    );
-    let file_names = FileFeature::ALL.map(FileFeature::name);
     let symbol_names = SymbolFeature::ALL.map(SymbolFeature::name);
-    for (name, feature, names, fit, used, current) in [
-        ("FILE", "FileFeature", &file_names[..], files, &used.file[..], &current.file[..]),
-        ("SYMBOL", "SymbolFeature", &symbol_names[..], symbols, &used.symbol[..], &current.symbol[..]),
-    ] {
-        text += &format!(
-            "\n/// The weights of [`{feature}`](super::{feature}).\npub(crate) const {name}: [(&str, f64, f64); {}] = [\n",
-            names.len()
-        );
-        for (at, feature) in names.iter().enumerate() {
-            // What the data lack keeps its weight.
-            let is_by_hand = matches!(*feature, "given" | "edited" | "type" | "value");
-            let weight = match used[at] {
-                _ if is_by_hand => current[at],
-                true => fit.weights[at],
-                false => 0.0,
-            };
-            text += &format!("    (\"{feature}\", {weight:.3}, {:.3}),\n", fit.errors[at]);
+    let member_names: Vec<&str> = symbol_names.into_iter().chain(["intercept"]).collect();
+    let with_intercept = used.with_intercept();
+    let (name, choices, names, used, current) = match table {
+        WeightTable::Files => (
+            "FILE",
+            file_choices(cases.iter()),
+            &FileFeature::ALL.map(FileFeature::name)[..],
+            &used.file[..],
+            &current.file[..],
+        ),
+        WeightTable::Symbols => {
+            ("SYMBOL", symbol_choices(cases.iter()), &symbol_names[..], &used.symbol[..], &current.symbol[..])
         }
-        text += "];\n";
+        WeightTable::Members => {
+            ("MEMBER", member_choices(cases.iter()), &member_names[..], &with_intercept[..], &[][..])
+        }
+    };
+    let fit = Fit::new(&choices, used);
+    let repositories: BTreeSet<&str> = cases.iter().map(|case| case.repository.as_str()).collect();
+    let mut text = format!(
+        "/// {} Fitted on {} cases of {} repositories.\npub(crate) const {name}: [(&str, f64, f64); {}] = [\n",
+        table.subject(),
+        cases.len(),
+        repositories.len(),
+        names.len()
+    );
+    for (at, feature) in names.iter().enumerate() {
+        // What the data lack keeps its weight.
+        let by_hand = current.get(at).filter(|_| matches!(*feature, "given" | "edited" | "type" | "value"));
+        let weight = by_hand.copied().unwrap_or(fit.weights[at]);
+        text += &format!("    (\"{feature}\", {weight:.3}, {:.3}),\n", fit.errors[at]);
     }
     text
 }

@@ -1,85 +1,7 @@
-//! The probability that a file, and a symbol in it, is needed for a request: evidence is added as log-odds.
-//!
-//! The weights were fitted on commits of nine repositories in six languages, with the commit message as the request and the
-//! changed files and symbols as needed: a conditional logit for files (McFadden, 1974), since each request chooses among all
-//! files of one tree, and a logistic regression for the symbols of a needed file. Fits on two halves of the repositories agree
-//! within a few tenths; the weights are rounded accordingly.
+//! Log-odds of files and definitions, and the probability that one is needed for a request.
 
 /// Maximum absolute log-odds.
 const MAX_LOG_ODDS: f64 = 30.0;
-
-/// The evidence for a symbol.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SymbolEvidence {
-    /// Score of its best passage, as a share of the maximum in the repository.
-    pub passage: f64,
-    /// Score of its best passage, as a share of the maximum in the file.
-    pub passage_in_file: f64,
-    /// Number of lines.
-    pub lines: u32,
-    /// Whether it is a field, a value, or a test although the request is not about tests.
-    pub minor: bool,
-    /// References from the chat: 1 divided by the number of files that define the name.
-    pub from_chat: f64,
-    /// Votes of the request for the exact name.
-    pub votes: f64,
-}
-
-/// Weights of the evidence for a symbol whose file is needed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SymbolWeights {
-    /// The intercept.
-    pub base: f64,
-    /// Per logarithm of the number of symbols in the file.
-    pub crowd: f64,
-    /// The best passage, relative to the repository.
-    pub passage: f64,
-    /// The best passage, relative to the file.
-    pub passage_in_file: f64,
-    /// Per logarithm of the number of lines, up to [`SymbolWeights::max_length`].
-    pub length: f64,
-    /// The logarithm of the number of lines above which the length has no further effect.
-    pub max_length: f64,
-    /// The symbol is minor.
-    pub minor: f64,
-    /// References from the chat.
-    pub from_chat: f64,
-    /// A vote of the request for the name. The words of the name also count in its passages.
-    pub votes: f64,
-}
-
-impl Default for SymbolWeights {
-    fn default() -> Self {
-        Self {
-            base: -1.75,
-            crowd: -0.9,
-            passage: 1.5,
-            passage_in_file: 1.6,
-            length: 0.45,
-            max_length: 5.0,
-            minor: -1.3,
-            from_chat: 0.3,
-            votes: 1.0,
-        }
-    }
-}
-
-impl SymbolWeights {
-    /// The probability that a symbol is needed if its file, which has `crowd` symbols, is needed.
-    pub fn chance(&self, evidence: &SymbolEvidence, crowd: usize) -> f64 {
-        let minor = f64::from(u8::from(evidence.minor));
-        logistic(
-            self.base
-                + self.crowd * (crowd.max(1) as f64).ln()
-                + self.passage * evidence.passage
-                + self.passage_in_file * evidence.passage_in_file
-                + self.length * f64::from(evidence.lines).ln_1p().min(self.max_length)
-                + self.minor * minor
-                + self.from_chat * evidence.from_chat
-                + self.votes * evidence.votes,
-        )
-    }
-}
 
 /// The probability that the file at a 0-based position of the ranking is needed, given its share of the odds of all files. The share
 /// alone is not enough: requests differ in how many files they need, and the model is too confident for those it fits well.
@@ -124,7 +46,8 @@ pub fn leaders(log_odds: &[f64], most: usize) -> Vec<(u32, f64)> {
     order.into_iter().zip(shares).map(|((file, _), share)| (file, share)).collect()
 }
 
-fn logistic(log_odds: f64) -> f64 {
+/// The probability of these log-odds.
+pub(crate) fn logistic(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds.clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS)).exp())
 }
 
@@ -147,26 +70,6 @@ mod tests {
         assert!(file_chance(0.5, 0) > file_chance(0.2, 0));
         assert!(file_chance(0.2, 0) > file_chance(0.2, 1));
         assert!(file_chance(0.0, 9_000) > 0.0);
-    }
-
-    #[test]
-    fn evidence_changes_the_chance_of_a_symbol_in_the_right_direction() {
-        let weights = SymbolWeights::default();
-        let plain = SymbolEvidence { lines: 3, ..SymbolEvidence::default() };
-        let chance = |evidence: SymbolEvidence| weights.chance(&evidence, 10);
-        for better in [
-            SymbolEvidence { passage: 0.5, ..plain },
-            SymbolEvidence { passage_in_file: 0.5, ..plain },
-            SymbolEvidence { lines: 30, ..plain },
-            SymbolEvidence { from_chat: 1.0, ..plain },
-            SymbolEvidence { votes: 1.0, ..plain },
-        ] {
-            assert!(chance(better) > chance(plain), "{better:?}");
-        }
-        assert!(chance(SymbolEvidence { minor: true, ..plain }) < chance(plain));
-        assert!(weights.chance(&plain, 100) < weights.chance(&plain, 10));
-        let longer = SymbolEvidence { lines: 9_000, ..plain };
-        assert_eq!(chance(longer), chance(SymbolEvidence { lines: 90_000, ..plain }), "beyond the maximum length");
     }
 
     proptest! {

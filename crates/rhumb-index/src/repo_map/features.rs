@@ -174,20 +174,32 @@ features! {
 pub struct LinearModel {
     /// By [`FileFeature`].
     pub file: [f64; FileFeature::ALL.len()],
-    /// By [`SymbolFeature`].
+    /// For the list of all definitions, by [`SymbolFeature`].
     pub symbol: [f64; SymbolFeature::ALL.len()],
+    /// For the definitions of a file that is needed, by [`SymbolFeature`]. The last one is the intercept.
+    pub member: [f64; SymbolFeature::ALL.len() + 1],
 }
 
 impl Default for LinearModel {
     fn default() -> Self {
-        Self { file: learned::FILE.map(|row| row.1), symbol: learned::SYMBOL.map(|row| row.1) }
+        Self {
+            file: learned::FILE.map(|row| row.1),
+            symbol: learned::SYMBOL.map(|row| row.1),
+            member: learned::MEMBER.map(|row| row.1),
+        }
     }
 }
 
 impl LinearModel {
-    /// The standard errors of the default weights.
-    pub fn errors() -> Self {
-        Self { file: learned::FILE.map(|row| row.2), symbol: learned::SYMBOL.map(|row| row.2) }
+    /// The standard errors of the default weights of files.
+    pub fn file_errors() -> [f64; FileFeature::ALL.len()] {
+        learned::FILE.map(|row| row.2)
+    }
+
+    /// The probability that a definition is needed if its file is.
+    pub(crate) fn member_chance(&self, row: &SymbolRow) -> f64 {
+        let intercept = self.member[SymbolFeature::ALL.len()];
+        evidence::logistic(intercept + dot(&row.values, &self.member))
     }
 
     /// The weight of a feature of files.
@@ -205,9 +217,15 @@ impl LinearModel {
         for feature in SymbolFeature::ALL {
             if labels.contains(&feature.label()) {
                 self.symbol[feature as usize] = 0.0;
+                self.member[feature as usize] = 0.0;
             }
         }
     }
+}
+
+/// The sum of features times weights.
+pub(crate) fn dot(values: &[f64], weights: &[f64]) -> f64 {
+    values.iter().zip(weights).map(|(value, weight)| value * weight).sum()
 }
 
 /// A score of the relevance of a file.
@@ -359,10 +377,9 @@ pub struct SymbolRow {
     pub values: [f64; SymbolFeature::ALL.len()],
 }
 
-/// The features of the definitions of a ranking.
-pub(crate) struct SymbolFeatures<'r> {
-    ranking: &'r Ranking,
-    definitions: &'r Definitions,
+/// What the features of the definitions of a ranking are relative to.
+#[derive(Debug)]
+pub(crate) struct SymbolScale {
     /// Highest values among definitions in files that are not peripheral.
     highest: UnitRelevance,
     highest_total: f64,
@@ -375,10 +392,10 @@ pub(crate) struct SymbolFeatures<'r> {
     from_chat: BTreeSet<u32>,
 }
 
-impl<'r> SymbolFeatures<'r> {
-    /// Prepares the features. `odds` are the log-odds of the files.
-    pub(crate) fn new(ranking: &'r Ranking, odds: &[f64]) -> Self {
-        let index = ranking.index();
+impl SymbolScale {
+    /// The scale of a ranking whose files are scored.
+    pub(crate) fn new(ranking: &Ranking) -> Self {
+        let (index, odds) = (ranking.index(), &ranking.scores.odds);
         let mut highest = UnitRelevance::default();
         let mut highest_total = f64::MIN_POSITIVE;
         for (file, relevance) in (0u32..).zip(&ranking.relevance.files) {
@@ -403,8 +420,6 @@ impl<'r> SymbolFeatures<'r> {
         (0u32..).zip(&order).for_each(|(position, &file)| positions[file as usize] = position);
         let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
         Self {
-            ranking,
-            definitions: ranking.graph.all_definitions(),
             highest,
             highest_total,
             title: ranking.title_terms(),
@@ -413,11 +428,25 @@ impl<'r> SymbolFeatures<'r> {
             from_chat: chat.flat_map(|file| index.references(file)).map(|uses| uses.name).collect(),
         }
     }
+}
+
+/// The features of the definitions of a ranking.
+pub(crate) struct SymbolFeatures<'r> {
+    ranking: &'r Ranking,
+    definitions: &'r Definitions,
+    scale: &'r SymbolScale,
+}
+
+impl<'r> SymbolFeatures<'r> {
+    /// The features of a ranking whose files are scored.
+    pub(crate) fn new(ranking: &'r Ranking) -> Self {
+        Self { ranking, definitions: ranking.graph.all_definitions(), scale: ranking.symbol_scale() }
+    }
 
     /// The files whose definitions can be relevant: the best ones, and those with words of the message or named definitions.
     pub(crate) fn files(&self) -> Vec<u32> {
         let named = self.ranking.named.definitions.keys().map(|&at| self.definitions.location(at).0);
-        let best = (0u32..).zip(&self.positions).filter(|(_, position)| (**position as usize) < MAX_OPENED_FILES);
+        let best = (0u32..).zip(&self.scale.positions).filter(|(_, position)| (**position as usize) < MAX_OPENED_FILES);
         let relevant = (0u32..).zip(&self.ranking.relevance.files).filter(|(_, file)| !file.units.is_empty());
         let mut files: Vec<u32> = named.chain(best.map(|file| file.0)).chain(relevant.map(|file| file.0)).collect();
         files.sort_unstable();
@@ -471,31 +500,34 @@ impl<'r> SymbolFeatures<'r> {
                 |value: f64, highest: f64| if highest > 0.0 { (value / highest).min(MAX_SHARE) } else { 0.0 };
             let share = |value: f32, highest: f32| of_highest(f64::from(value), f64::from(highest));
             for (part, feature) in [TitleWords, ProseWords, CodeWords, ErrorWords].into_iter().enumerate() {
-                set(feature, share(unit.parts[part], self.highest.parts[part]));
+                set(feature, share(unit.parts[part], self.scale.highest.parts[part]));
             }
             for (field, feature) in [NameField, DocField, CodeField].into_iter().enumerate() {
-                set(feature, share(unit.fields[field], self.highest.fields[field]));
+                set(feature, share(unit.fields[field], self.scale.highest.fields[field]));
             }
             set(InFile, of_highest(total(at), best));
             set(InFileRank, ranks[at as usize].ln_1p());
             set(TitleName, self.title_share(name));
-            set(TitleCoverage, share(unit.coverage, self.highest.coverage));
-            set(Identifiers, share(unit.identifiers, self.highest.identifiers));
+            set(TitleCoverage, share(unit.coverage, self.scale.highest.coverage));
+            set(Identifiers, share(unit.identifiers, self.scale.highest.identifiers));
             set(NamedIdentifier, named.identifier.min(MAX_WORDS));
             set(NamedWord, named.word.min(MAX_TYPE));
             set(NamedMember, said * type_named.min(1.0));
             set(NamedRelativeMember, said * type_related.min(1.0));
             set(TypeNamed, type_named);
             set(TypeRelated, type_related);
-            set(TypeWords, of_highest(owner_unit.total(), self.highest_total));
-            set(TypeName, share(owner_unit.fields[0], self.highest.fields[0]));
+            set(TypeWords, of_highest(owner_unit.total(), self.scale.highest_total));
+            set(TypeName, share(owner_unit.fields[0], self.scale.highest.fields[0]));
             set(Frame, named.frame);
             set(Linked, named.link);
             set(FromChat, self.chat_references(index.name_number(name)));
-            set(FileShare, self.log_shares[file as usize]);
-            set(FileRank, f64::from(self.positions[file as usize]).ln_1p());
+            set(FileShare, self.scale.log_shares.get(file as usize).copied().unwrap_or(MIN_LOG_SHARE));
+            set(FileRank, f64::from(self.scale.positions.get(file as usize).copied().unwrap_or(0)).ln_1p());
             set(FileUnits, (entries.len() as f64).ln_1p());
-            set(Lines, f64::from(entry.end_line().saturating_sub(entry.line()) + 1).ln_1p().min(MAX_LOG_LINES));
+            set(
+                Lines,
+                f64::from(entry.end_line().saturating_sub(entry.line()).saturating_add(1)).ln_1p().min(MAX_LOG_LINES),
+            );
             set(Dunder, flag(name.starts_with("__")));
             set(Private, flag(name.starts_with('_')));
             let is_constructor =
@@ -527,13 +559,13 @@ impl<'r> SymbolFeatures<'r> {
         each_term(name, |term| terms.push(term));
         terms.sort_unstable();
         terms.dedup();
-        terms.retain(|term| self.title.contains(term));
-        terms.len() as f64 / self.title.len().max(1) as f64
+        terms.retain(|term| self.scale.title.contains(term));
+        terms.len() as f64 / self.scale.title.len().max(1) as f64
     }
 
     /// References from the chat to a name: 1 divided by the number of files that define it.
     fn chat_references(&self, name: Option<u32>) -> f64 {
-        let name = name.filter(|name| self.from_chat.contains(name));
+        let name = name.filter(|name| self.scale.from_chat.contains(name));
         name.map_or(0.0, |name| 1.0 / self.ranking.graph.definers(name).len().max(1) as f64)
     }
 }

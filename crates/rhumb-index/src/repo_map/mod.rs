@@ -30,7 +30,6 @@ mod seed;
 mod weights;
 
 pub use digest::Digest;
-pub use evidence::{SymbolEvidence, SymbolWeights};
 pub use explanation::{Contribution, Explanation, LocatedReference, RankReference, TopReferences};
 pub use features::{FileFeature, LinearModel, SymbolFeature, SymbolRow};
 pub use graph::{GraphRanks, MapStats, Symbol, TagGraph};

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::explanation::Contribution;
-use super::features::{FileFeature, SymbolFeatures, SymbolRow, file_odds};
+use super::features::{FileFeature, SymbolFeatures, SymbolRow, SymbolScale, file_odds};
 use super::graph::TagGraph;
 use super::index::MapIndex;
 use super::named::{Named, Resolver};
@@ -46,6 +46,8 @@ pub struct Ranking {
     pub(crate) weights: Weights,
     /// Computed at the first use: with a request, only explanations and questions need it.
     reference_ranks: OnceLock<ReferenceRanks>,
+    /// Computed at the first use.
+    symbol_scale: OnceLock<SymbolScale>,
     /// The scores of files and definitions.
     pub(crate) scores: Scores,
 }
@@ -108,6 +110,7 @@ impl Ranking {
             seeds,
             weights: weights.clone(),
             reference_ranks: OnceLock::new(),
+            symbol_scale: OnceLock::new(),
             scores: Scores::default(),
         };
         ranking.scores = Scores::new(&ranking, request);
@@ -127,6 +130,11 @@ impl Ranking {
     /// The gains of paths, names and lines for this request.
     pub(crate) fn gains(&self) -> Gains {
         if self.is_requested() { self.weights.asked } else { self.weights.unasked }
+    }
+
+    /// What the features of definitions are relative to.
+    pub(crate) fn symbol_scale(&self) -> &SymbolScale {
+        self.symbol_scale.get_or_init(|| SymbolScale::new(self))
     }
 
     /// The rank of files and symbols by references.
@@ -172,7 +180,7 @@ impl Ranking {
 
     /// The features of all definitions of some files, in source order.
     pub(crate) fn definition_rows(&self, files: impl Iterator<Item = u32>) -> HashMap<u32, Vec<SymbolRow>> {
-        let features = SymbolFeatures::new(self, &self.scores.odds);
+        let features = SymbolFeatures::new(self);
         files.map(|file| (file, features.of_file(file))).collect()
     }
 
@@ -193,8 +201,9 @@ impl Ranking {
 
     /// The contributions to the log-odds of a definition, strongest first.
     pub fn definition_contributions(&self, file: u32, definition: u32) -> Vec<Contribution> {
-        let rows = SymbolFeatures::new(self, &self.scores.odds).of_file(file);
-        rows.iter().find(|row| row.definition == definition).map_or_else(Vec::new, |row| row_contributions(self, row))
+        let rows = SymbolFeatures::new(self).of_file(file);
+        let row = rows.iter().find(|row| row.definition == definition);
+        row.map_or_else(Vec::new, |row| row_contributions(row, &self.weights.model.symbol))
     }
 
     /// The names of the types around a definition, joined by dots, outermost first; for a function inside of a function those around the

@@ -1,18 +1,15 @@
 //! Scores files and symbols: by their features if there is a request, else by references.
 
-use std::collections::BTreeSet;
-
 use rayon::prelude::*;
-use rhumb_syntax::SymbolKind;
 
-use super::evidence::{self, SymbolEvidence};
+use super::evidence;
 use super::explanation::Contribution;
-use super::features::{FileFeature, SymbolFeature, SymbolFeatures, SymbolRow, file_odds};
+use super::features::{FileFeature, SymbolFeature, SymbolFeatures, SymbolRow, dot, file_odds};
 use super::index::IndexedDefinition;
 use super::path;
 use super::ranking::Ranking;
 use super::request::MapRequest;
-use crate::lexical::{FileRelevance, UnitRelevance};
+use crate::lexical::FileRelevance;
 
 /// Minimum absolute weight of a contribution that is reported.
 const MIN_CONTRIBUTION: f64 = 0.005;
@@ -26,10 +23,6 @@ pub(crate) struct Scores {
     pub(crate) files: Vec<f64>,
     /// With a request: the log-odds of each file, negative infinity for hidden ones.
     pub(crate) odds: Vec<f64>,
-    /// Highest score of a definition of the repository.
-    best_unit: f64,
-    /// Names that the files of the chat reference.
-    from_chat: BTreeSet<u32>,
     /// By file: 1 if it has uncommitted changes, else 0.
     edited: Vec<f64>,
 }
@@ -42,15 +35,7 @@ impl Scores {
         let odds = if requested { ranking.shown(&file_odds(ranking, &edited, &mut |_, _| {})) } else { Vec::new() };
         let files =
             if requested { evidence::odds_shares(&odds) } else { unrequested_files(ranking, &edited, &mut |_, _| {}) };
-        let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
-        Self {
-            requested,
-            files,
-            odds,
-            best_unit: ranking.relevance.files.iter().map(FileRelevance::best).fold(f64::MIN_POSITIVE, f64::max),
-            from_chat: chat.flat_map(|file| ranking.index().references(file)).map(|uses| uses.name).collect(),
-            edited,
-        }
+        Self { requested, files, odds, edited }
     }
 }
 
@@ -119,21 +104,20 @@ pub(crate) fn symbol_rows(ranking: &Ranking) -> Vec<SymbolRow> {
     if !ranking.scores.requested {
         return Vec::new();
     }
-    let features = SymbolFeatures::new(ranking, &ranking.scores.odds);
+    let features = SymbolFeatures::new(ranking);
     features.files().into_par_iter().flat_map_iter(|file| features.of_file(file)).collect()
 }
 
 /// The log-odds of a definition.
 pub(crate) fn row_odds(ranking: &Ranking, row: &SymbolRow) -> f64 {
-    row.values.iter().zip(&ranking.weights.model.symbol).map(|(value, weight)| value * weight).sum()
+    dot(&row.values, &ranking.weights.model.symbol)
 }
 
-/// The contributions to the log-odds of a definition, strongest first.
-pub(crate) fn row_contributions(ranking: &Ranking, row: &SymbolRow) -> Vec<Contribution> {
+/// The contributions to the log-odds of a definition by these weights, strongest first.
+pub(crate) fn row_contributions(row: &SymbolRow, weights: &[f64]) -> Vec<Contribution> {
     let mut contributions = Vec::new();
-    for feature in SymbolFeature::ALL {
-        let weight = ranking.weights.model.symbol[feature as usize] * row.values[feature as usize];
-        add_contribution(&mut contributions, feature.label(), weight);
+    for (feature, (weight, value)) in SymbolFeature::ALL.into_iter().zip(weights.iter().zip(&row.values)) {
+        add_contribution(&mut contributions, feature.label(), weight * value);
     }
     strongest_first(contributions)
 }
@@ -161,73 +145,30 @@ fn among(ranking: &Ranking, paths: &[String]) -> Vec<f64> {
 /// The contributions to the score of a definition, like [`contributions`]. Without a request: its share of the highest rank by references in
 /// the file.
 pub(crate) fn symbol_contributions(ranking: &Ranking, file: u32, at: u32) -> Vec<Contribution> {
-    let weights = &ranking.weights.symbol;
-    let Some(evidence) = ranking.symbol_evidence(file).get(at as usize).copied().filter(|_| ranking.is_requested())
-    else {
-        let all = ranking.symbol_scores(file);
-        let (own, best) = (all.get(at as usize), all.iter().copied().fold(f64::MIN_POSITIVE, f64::max));
-        return own.map(|own| Contribution { label: "references to it", weight: own / best }).into_iter().collect();
-    };
-    let length = f64::from(evidence.lines).ln_1p().min(weights.max_length);
-    let contributions = [
-        ("words of the message in its text", weights.passage * evidence.passage),
-        ("words of the message, relative to its file", weights.passage_in_file * evidence.passage_in_file),
-        ("its length", weights.length * length),
-        ("its kind: a value or a test", weights.minor * f64::from(u8::from(evidence.minor))),
-        ("references from the chat", weights.from_chat * evidence.from_chat),
-        ("named in the message", weights.votes * evidence.votes),
-    ];
-    let contributions = contributions.into_iter().map(|(label, weight)| Contribution { label, weight }).collect();
-    strongest_first(contributions)
+    if ranking.is_requested() {
+        let rows = SymbolFeatures::new(ranking).of_file(file);
+        return rows
+            .get(at as usize)
+            .map_or_else(Vec::new, |row| row_contributions(row, &ranking.weights.model.member));
+    }
+    let all = ranking.symbol_scores(file);
+    let (own, best) = (all.get(at as usize), all.iter().copied().fold(f64::MIN_POSITIVE, f64::max));
+    own.map(|own| Contribution { label: "references to it", weight: own / best }).into_iter().collect()
 }
 
 impl Ranking {
     /// Scores of the definitions of a file, in source order, not negative. With a request: the probability of each if its file is
     /// needed.
     pub(crate) fn symbol_scores(&self, file: u32) -> Vec<f64> {
-        let symbols = self.graph.symbols_of(file);
-        if !self.scores.requested {
-            let inflow = |&symbol: &u32| {
-                let definitions = self.graph.symbols()[symbol as usize].definitions;
-                self.reference_ranks().symbols[symbol as usize] / f64::from(definitions.max(1))
-            };
-            return symbols.iter().map(inflow).collect();
+        if self.scores.requested {
+            let rows = SymbolFeatures::new(self).of_file(file);
+            return rows.iter().map(|row| self.weights.model.member_chance(row)).collect();
         }
-        let chance = |evidence: SymbolEvidence| self.weights.symbol.chance(&evidence, symbols.len());
-        self.symbol_evidence(file).into_iter().map(chance).collect()
-    }
-
-    /// The evidence for the definitions of a file, in source order.
-    fn symbol_evidence(&self, file: u32) -> Vec<SymbolEvidence> {
-        let symbols = self.graph.symbols_of(file);
-        let totals = self.unit_scores(file, symbols.len());
-        let best_here = totals.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-        let evidence = |((entry, &symbol), total): ((IndexedDefinition<'_>, &u32), &f64)| SymbolEvidence {
-            passage: total / self.scores.best_unit,
-            passage_in_file: total / best_here,
-            lines: entry.end_line().saturating_sub(entry.line()),
-            minor: is_value(entry.kind()) || (!self.asks_for_tests && is_test(entry)),
-            from_chat: self.chat_use(symbol),
-            votes: self.seeds.symbol_votes[symbol as usize],
+        let inflow = |&symbol: &u32| {
+            let definitions = self.graph.symbols()[symbol as usize].definitions;
+            self.reference_ranks().symbols[symbol as usize] / f64::from(definitions.max(1))
         };
-        self.index().definitions(file).zip(symbols).zip(&totals).map(evidence).collect()
-    }
-
-    /// References from the chat to a symbol: 1 divided by the number of files that define its name.
-    fn chat_use(&self, symbol: u32) -> f64 {
-        let name = self.graph.symbols()[symbol as usize].name;
-        if self.scores.from_chat.contains(&name) { 1.0 / self.graph.definers(name).len() as f64 } else { 0.0 }
-    }
-
-    /// The score of each definition for the words of the request.
-    fn unit_scores(&self, file: u32, definitions: usize) -> Vec<f64> {
-        let mut scores = vec![0.0f64; definitions];
-        for unit in self.relevance.files.get(file as usize).map_or(&[][..], |file| &file.units) {
-            if let Some(cell) = unit.definition.and_then(|definition| scores.get_mut(definition as usize)) {
-                *cell = UnitRelevance::total(unit);
-            }
-        }
-        scores
+        self.graph.symbols_of(file).iter().map(inflow).collect()
     }
 }
 
@@ -235,9 +176,4 @@ impl Ranking {
 pub(crate) fn is_test(entry: IndexedDefinition<'_>) -> bool {
     let holds_tests = |name: &str| matches!(name, "tests" | "test");
     holds_tests(entry.name()) || entry.container().is_some_and(holds_tests) || entry.name().starts_with("test_")
-}
-
-/// Whether a kind is a field, constant or variable. Changes to values are made in functions and types.
-fn is_value(kind: SymbolKind) -> bool {
-    matches!(kind, SymbolKind::Field | SymbolKind::Constant | SymbolKind::Variable)
 }

@@ -17,11 +17,10 @@ const MAX_WORD_LEADERS: usize = 12;
 /// Shares of the teleport mass: all files, the chat, the mentions. The share of an empty part goes to the others.
 const TELEPORT_SHARES: [f64; 3] = [0.3, 2.0, 4.0];
 
-/// The start of a ranking. `teleport` sums to one. The votes are by symbol, without those of plain words.
+/// The start of a ranking. `teleport` sums to one.
 #[derive(Debug)]
 pub(crate) struct Seeds {
     pub(crate) teleport: Vec<f64>,
-    pub(crate) symbol_votes: Vec<f64>,
     /// Whether the chat or a mention has a share, and not the files alone.
     pub(crate) is_personalised: bool,
 }
@@ -98,6 +97,6 @@ impl Votes<'_> {
         for (symbol, votes) in self.graph.symbols().iter().zip(&self.symbol_votes) {
             teleport[symbol.file as usize] += votes * scale(2);
         }
-        Seeds { teleport, symbol_votes: self.symbol_votes, is_personalised: sums[1..] != [0.0, 0.0] }
+        Seeds { teleport, is_personalised: sums[1..] != [0.0, 0.0] }
     }
 }

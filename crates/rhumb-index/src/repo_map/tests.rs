@@ -400,6 +400,21 @@ fn words_in_a_body_count_and_the_map_has_paths_names_and_lines() {
 }
 
 #[test]
+fn a_definition_with_the_words_of_the_message_is_likelier_than_the_others_of_its_file() {
+    let definitions = [("moor_ship", 9), ("row", 9), ("short", 2), ("test_row", 9)];
+    let of_name = |(at, (name, lines)): (usize, (&str, u32))| {
+        let line = 1 + 10 * at as u32;
+        definition(name, SymbolKind::Function, (line, line + lines - 1), None)
+    };
+    let files = [file("src/berth.rs", definitions.into_iter().enumerate().map(of_name).collect(), &[])];
+    let request = MapRequest { message: "moor the ship twice".into(), ..MapRequest::default() };
+    let ranking = rank(&files, &request, &Weights::default());
+    let chances = ranking.symbol_scores(0);
+    assert!(chances.iter().all(|chance| (0.0..1.0).contains(chance)), "{chances:?}");
+    assert!(chances[0] > chances[1] && chances[1] > chances[2] && chances[2] > chances[3], "{chances:?}");
+}
+
+#[test]
 fn a_request_without_relevant_words_changes_nothing() {
     let request = MapRequest { message: "please fix it, thanks!".to_owned(), ..with_budget(200) };
     assert_eq!(build(&sample(), &request), build(&sample(), &with_budget(200)));

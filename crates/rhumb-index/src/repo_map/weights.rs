@@ -1,6 +1,5 @@
 //! The weights of all signals. Those of the references are from aider's published repo map, adjusted by measurements on its releases.
 
-use super::evidence::SymbolWeights;
 use super::features::{self, LinearModel};
 use super::plan::Gains;
 
@@ -38,8 +37,6 @@ pub struct Weights {
     pub imports: bool,
     /// With a request: weights of the features of files and of definitions.
     pub model: LinearModel,
-    /// With a request: weights of the evidence for a symbol.
-    pub symbol: SymbolWeights,
     /// With a request: gains of paths, names and lines.
     pub asked: Gains,
     /// Without a request: the same. A path alone has little value then.
@@ -63,29 +60,24 @@ impl Weights {
             peripheral: 1.0,
             imports: true,
             model: LinearModel::default(),
-            symbol: SymbolWeights::default(),
-            asked: Gains { path: 3.0, name: 1.0, line: 1.0 },
+            asked: Gains { path: 3.0, name: 1.2, line: 1.0 },
             unasked: Gains { path: 0.2, name: 0.2, line: 1.0 },
         }
     }
 
     /// Removes one of [`SIGNALS`] from these weights. An unknown name has no effect.
     pub fn without(mut self, signal: &str) -> Self {
-        let symbol = &mut self.symbol;
-        let (labels, removed): (&[&str], &mut [&mut f64]) = match signal {
-            "request" => {
-                (&features::OF_REQUEST, &mut [&mut symbol.passage, &mut symbol.passage_in_file, &mut symbol.votes])
-            }
-            "history" => (&features::OF_HISTORY, &mut []),
-            "graph" => (&features::OF_GRAPH, &mut [&mut symbol.from_chat]),
-            "paths" => (&features::OF_PATHS, &mut []),
-            "aside" => (&features::OF_KIND, &mut []),
-            "chat" => (&features::OF_CHAT, &mut [&mut symbol.from_chat]),
-            "lengths" => (&features::OF_SIZE, &mut [&mut symbol.length]),
-            _ => (&[], &mut []),
+        let labels: &[&str] = match signal {
+            "request" => &features::OF_REQUEST,
+            "history" => &features::OF_HISTORY,
+            "graph" => &features::OF_GRAPH,
+            "paths" => &features::OF_PATHS,
+            "aside" => &features::OF_KIND,
+            "chat" => &features::OF_CHAT,
+            "lengths" => &features::OF_SIZE,
+            _ => &[],
         };
         self.model.remove(labels);
-        removed.iter_mut().for_each(|weight| **weight = 0.0);
         self.imports &= signal != "imports";
         self
     }

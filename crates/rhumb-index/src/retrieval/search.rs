@@ -160,7 +160,7 @@ impl<'q> CodeSearch<'q> {
 
 /// The labels of the strongest contributions to the score of a definition.
 fn evidence(ranking: &Ranking, row: &SymbolRow) -> Vec<&'static str> {
-    let contributions = row_contributions(ranking, row);
+    let contributions = row_contributions(row, &ranking.weights.model.symbol);
     let strong = contributions.iter().filter(|contribution| contribution.weight >= MIN_EVIDENCE);
     strong.map(|contribution| contribution.label).take(MAX_EVIDENCE).collect()
 }

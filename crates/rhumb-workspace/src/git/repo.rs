@@ -2,7 +2,8 @@
 
 use super::error::GitError;
 use super::open;
-use git2::{ErrorCode, Repository, RepositoryState, StatusOptions};
+use super::prepare::is_sparse;
+use git2::{ErrorCode, Repository, RepositoryState, Status, StatusOptions};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -90,13 +91,20 @@ impl Repo {
 
     /// Returns the files in the opened folder that differ from HEAD in the index or in the work tree.
     ///
-    /// Untracked files are included, ignored files and names that are not UTF-8 are not. The index is not written.
+    /// Untracked files are included. Ignored files, files that a sparse checkout omits, and names that are not UTF-8 are not. The index
+    /// is not written.
     pub fn dirty_paths(&self) -> Result<BTreeSet<String>, GitError> {
         self.check_all_rules()?;
         let mut options = StatusOptions::new();
         options.include_untracked(true).recurse_untracked_dirs(true).include_ignored(false).exclude_submodules(true);
         let statuses = self.inner.statuses(Some(&mut options)).map_err(GitError::when("read the status"))?;
-        let dirty = statuses.iter().filter_map(|entry| entry.path().ok().and_then(|path| self.below_folder(path)));
+        let index = self.inner.index().map_err(GitError::when("read the index"))?;
+        let dirty = statuses.iter().filter_map(|entry| {
+            let path = entry.path().ok()?;
+            // libgit2 reports what a sparse checkout omits as deleted.
+            let is_omitted = entry.status() == Status::WT_DELETED && is_sparse(&index, Path::new(path));
+            self.below_folder(path).filter(|_| !is_omitted)
+        });
         Ok(dirty.collect())
     }
 

@@ -527,6 +527,7 @@ fn files_that_a_sparse_checkout_omits_are_not_deleted() {
     fs::remove_file(fixture.dir.path().join("gone")).unwrap();
     let repo = fixture.repo();
     assert_eq!(repo.modified_tracked().unwrap(), ["gone"]);
+    assert_eq!(repo.dirty_paths().unwrap().into_iter().collect::<Vec<_>>(), ["gone"]);
     assert_eq!(repo.uncommitted_changes(&paths(&["far/b", "gone"])).unwrap().whole, ["gone"]);
     let diff = repo.uncommitted_diff(&|_| true).unwrap();
     assert!(diff.contains("a/gone") && !diff.contains("far/b"), "{diff}");
