@@ -39,8 +39,8 @@ impl MapKey {
 }
 
 fn contains_top_files(old: &RepoMap, new: &RepoMap) -> bool {
-    let named: HashSet<&str> = old.text.lines().map(|line| line.strip_suffix(':').unwrap_or(line)).collect();
-    new.files.iter().take(TOP_FILES).all(|file| named.contains(&*file.path))
+    let shown: HashSet<&str> = old.files.iter().filter(|file| file.shown).map(|file| &*file.path).collect();
+    new.files.iter().take(TOP_FILES).all(|file| shown.contains(&*file.path))
 }
 
 impl MapCache {
