@@ -55,7 +55,15 @@ struct Shown {
     columns: usize,
     filter: Filter,
     query: String,
-    lines: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// A row of the view.
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    /// The 0-based number of its line in the output of the command, lines that are no longer kept included.
+    line: usize,
+    text: String,
 }
 
 #[derive(Debug, Default)]
@@ -143,7 +151,7 @@ impl LogView {
         let open = Some(&log.open_line).filter(|line| !line.is_empty());
         let lines = log.lines.iter().chain(open).filter(|line| self.filter.passes(line, &query));
         let text: String = lines.map(|line| format!("{}\n", line.trim_end_matches(['\n', '\r']))).collect();
-        let hint = if log.cut { "Its beginning is no longer kept." } else { "" };
+        let hint = if log.dropped > 0 { "Its beginning is no longer kept." } else { "" };
         let what = format!("The log of {}", log.line.trim());
         Reply::Copy(ClipboardText { what, text, hint: hint.to_owned() })
     }
@@ -212,22 +220,21 @@ impl Overlay for LogView {
         };
         let before = self.shown.as_ref().filter(is_same_text);
         if before.is_none_or(|shown| shown.revision != log.revision) {
-            let lines = log_lines(log, columns, self.filter, &query);
-            let growth = before.map_or(0, |shown| lines.len().saturating_sub(shown.lines.len()));
-            let (run, revision, filter, query) = (log.run, log.revision, self.filter, query.clone());
-            self.shown = Some(Shown { run, revision, columns, filter, query, lines });
+            let rows = log_rows(log, columns, self.filter, &query);
+            let (run, revision, is_final) = (log.run, log.revision, log.state != RunState::Running);
             // While the view is scrolled up, new lines do not move the visible ones.
-            if self.from_bottom > 0 {
-                self.from_bottom = self.from_bottom.saturating_add(growth);
+            if let Some(shown) = before.filter(|_| self.from_bottom > 0) {
+                self.from_bottom = moved(&shown.rows, &rows, self.from_bottom, is_final);
             }
+            self.shown = Some(Shown { run, revision, columns, filter: self.filter, query: query.clone(), rows });
         }
         let Some(shown) = &self.shown else { return };
-        let rows = usize::from(inner.height.saturating_sub(2));
-        let last = shown.lines.len().saturating_sub(rows);
-        self.page = rows.max(1);
+        let page = usize::from(inner.height.saturating_sub(2));
+        let last = shown.rows.len().saturating_sub(page);
+        self.page = page.max(1);
         self.from_bottom = self.from_bottom.min(last);
         if let Some(down) = self.seek.take() {
-            self.from_bottom = sought(&shown.lines, &query, self.from_bottom, rows, down).min(last);
+            self.from_bottom = sought(&shown.rows, &query, self.from_bottom, page, down).min(last);
         }
     }
 
@@ -245,16 +252,16 @@ impl Overlay for LogView {
         let columns = usize::from(inner.width.max(1));
         let query = self.query.text().to_lowercase();
         let rows = usize::from(inner.height.saturating_sub(2));
-        let end = shown.lines.len() - self.from_bottom;
-        let visible = shown.lines.get(end.saturating_sub(rows)..end).unwrap_or_default();
+        let end = shown.rows.len() - self.from_bottom;
+        let visible = shown.rows.get(end.saturating_sub(rows)..end).unwrap_or_default();
         let (plain, found) = (theme.style(Role::Text), theme.style(Role::Search));
         let mut lines = vec![head(log, columns, theme)];
-        lines.extend(visible.iter().map(|line| {
-            let marks: Vec<_> = matches(line, &query).into_iter().map(|range| (range, found, None)).collect();
-            marked(&Line::styled(line.clone(), plain), &marks)
+        lines.extend(visible.iter().map(|row| {
+            let marks: Vec<_> = matches(&row.text, &query).into_iter().map(|range| (range, found, None)).collect();
+            marked(&Line::styled(row.text.clone(), plain), &marks)
         }));
         lines.resize_with(rows + 1, Line::default);
-        lines.push(clipped(&self.hint(end, shown.lines.len()), columns, theme.style(Role::Muted)));
+        lines.push(clipped(&self.hint(end, shown.rows.len()), columns, theme.style(Role::Muted)));
         frame.render_widget(Paragraph::new(lines), inner);
         if self.is_typing {
             let line = Rect { y: inner.bottom().saturating_sub(1), height: 1.min(inner.height), ..inner };
@@ -275,31 +282,41 @@ fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     ])
 }
 
-fn log_lines(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<String> {
-    let cut = log.cut.then_some("[… earlier output is no longer kept …]");
+fn log_rows(log: &RunLog, columns: usize, filter: Filter, query: &str) -> Vec<Row> {
+    let note = log.dropped.checked_sub(1).map(|last| (last, "[… earlier output is no longer kept …]"));
     let open = (!log.open_line.is_empty()).then_some(log.open_line.as_str());
-    let lines = log.lines.iter().map(String::as_str).chain(open).filter(|line| filter.passes(line, query));
-    let pieces = |line: &str| -> Vec<String> {
+    let lines = (log.dropped..).zip(log.lines.iter().map(String::as_str).chain(open));
+    let rows = |(number, line): (usize, &str)| -> Vec<Row> {
         let line = sanitize::visible_line(line);
-        wrap::wrap(&line, columns).into_iter().filter_map(|range| line.get(range).map(str::to_owned)).collect()
+        let row = |range: Range<usize>| Some(Row { line: number, text: line.get(range)?.to_owned() });
+        wrap::wrap(&line, columns).into_iter().filter_map(row).collect()
     };
-    cut.into_iter().chain(lines).flat_map(pieces).collect()
+    note.into_iter().chain(lines.filter(|(_, line)| filter.passes(line, query))).flat_map(rows).collect()
 }
 
-/// The distance from the end after a search: the match becomes the last visible line.
-fn sought(lines: &[String], query: &str, from_bottom: usize, rows: usize, down: bool) -> usize {
-    let last_seen = lines.len().saturating_sub(from_bottom + 1);
+/// The distance from the end that keeps the last visible row in place when lines are added and dropped. The final output may lack lines in
+/// its middle; the distance from its end is the same then.
+fn moved(before: &[Row], now: &[Row], from_bottom: usize, is_final: bool) -> usize {
+    let last_seen = before.len().checked_sub(from_bottom + 1).and_then(|at| before.get(at));
+    let Some(last_seen) = last_seen.filter(|row| !is_final || now.contains(row)) else { return from_bottom };
+    let rows_from = |rows: &[Row]| rows.len() - rows.partition_point(|row| row.line < last_seen.line);
+    (rows_from(now) + from_bottom).saturating_sub(rows_from(before))
+}
+
+/// The distance from the end after a search: the match becomes the last visible row.
+fn sought(rows: &[Row], query: &str, from_bottom: usize, page: usize, down: bool) -> usize {
+    let last_seen = rows.len().saturating_sub(from_bottom + 1);
     let is_hit =
-        |at: &usize| !query.is_empty() && lines.get(*at).is_some_and(|line| line.to_lowercase().contains(query));
+        |at: &usize| !query.is_empty() && rows.get(*at).is_some_and(|row| row.text.to_lowercase().contains(query));
     let found = if down {
-        (last_seen + 1..lines.len()).find(is_hit).or_else(|| (0..=last_seen).find(is_hit))
+        (last_seen + 1..rows.len()).find(is_hit).or_else(|| (0..=last_seen).find(is_hit))
     } else {
-        let first_seen = last_seen.saturating_sub(rows.saturating_sub(1));
+        let first_seen = last_seen.saturating_sub(page.saturating_sub(1));
         // A visible match does not move the view while the query is typed.
         let in_view = (first_seen..=last_seen).rev().find(is_hit).filter(|at| *at != last_seen);
-        in_view.or_else(|| (0..last_seen).rev().find(is_hit)).or_else(|| (last_seen..lines.len()).rev().find(is_hit))
+        in_view.or_else(|| (0..last_seen).rev().find(is_hit)).or_else(|| (last_seen..rows.len()).rev().find(is_hit))
     };
-    found.map_or(from_bottom, |at| lines.len() - at - 1)
+    found.map_or(from_bottom, |at| rows.len() - at - 1)
 }
 
 #[cfg(test)]
@@ -341,8 +358,14 @@ mod tests {
         printed(&mut session, 50..57);
         view.refresh(&session, &Previews::default());
         assert_eq!(shown(&mut view), before);
-        view.wheel(10);
-        assert!(shown(&mut view).last().is_some_and(|line| line.contains("line 56")), "the end follows again");
+        printed(&mut session, 57..5_020);
+        view.refresh(&session, &Previews::default());
+        assert_eq!(shown(&mut view), before, "although the first lines are no longer kept");
+        printed(&mut session, 5_020..5_070);
+        view.refresh(&session, &Previews::default());
+        assert!(shown(&mut view)[0].contains("line 70"), "the first line that is kept");
+        view.wheel(10_000);
+        assert!(shown(&mut view).last().is_some_and(|line| line.contains("line 5069")), "the end follows again");
     }
 
     #[test]
@@ -355,13 +378,13 @@ mod tests {
         assert_eq!(app.overlays.top_as::<LogView>().map(|view| view.run), Some(1));
     }
 
-    fn lines(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|text| (*text).to_owned()).collect()
+    fn rows(texts: &[&str]) -> Vec<Row> {
+        texts.iter().enumerate().map(|(line, text)| Row { line, text: (*text).to_owned() }).collect()
     }
 
     #[test]
     fn a_search_goes_from_hit_to_hit_and_round_the_ends() {
-        let all = lines(&["a hit", "b", "c hit", "d", "e"]);
+        let all = rows(&["a hit", "b", "c hit", "d", "e"]);
         let at = |from_bottom, down| all.len() - 1 - sought(&all, "hit", from_bottom, 1, down);
         assert_eq!((at(0, false), at(2, false), at(4, false)), (2, 0, 2));
         assert_eq!((at(4, true), at(2, true)), (2, 0));

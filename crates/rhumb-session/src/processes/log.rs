@@ -31,8 +31,8 @@ pub struct RunLog {
     pub lines: VecDeque<String>,
     /// The incomplete last line.
     pub open_line: String,
-    /// Whether lines were dropped from the beginning.
-    pub cut: bool,
+    /// Number of lines that were dropped from the beginning.
+    pub dropped: usize,
     /// Whether the next output continues the last of `lines`.
     is_last_open: bool,
     /// The number of changes so far.
@@ -48,7 +48,7 @@ impl RunLog {
             seconds: 0,
             lines: VecDeque::new(),
             open_line: String::new(),
-            cut: false,
+            dropped: 0,
             is_last_open: false,
             revision: 0,
         }
@@ -69,7 +69,7 @@ impl RunLog {
     pub(super) fn end(&mut self, state: RunState, output: &str, seconds: u64) {
         self.lines.clear();
         self.open_line.clear();
-        (self.cut, self.is_last_open) = (false, false);
+        (self.dropped, self.is_last_open) = (0, false);
         self.add(output);
         (self.state, self.seconds) = (state, seconds);
         self.revision += 1;
@@ -86,7 +86,7 @@ impl RunLog {
             self.is_last_open = piece.len() == line.len();
             if self.lines.len() > MAX_LINES {
                 self.lines.pop_front();
-                self.cut = true;
+                self.dropped += 1;
             }
         }
     }
@@ -156,9 +156,9 @@ mod tests {
         let mut log = RunLog::new(1, "make".into());
         log.push(&live(&"x\n".repeat(MAX_LINES + 10), "", 0), 0);
         log.push(&live(&"y".repeat(3 * MAX_LINE_BYTES), &"z".repeat(3 * MAX_LINE_BYTES), 0), 0);
-        assert!(log.cut && log.lines.len() == MAX_LINES);
+        assert_eq!((log.dropped, log.lines.len()), (11, MAX_LINES));
         assert!(log.lines.iter().all(|line| line.len() <= MAX_LINE_BYTES) && log.open_line.len() <= MAX_LINE_BYTES);
         log.end(RunState::Failed("no".into()), "whole\n", 3);
-        assert_eq!((log.card().tail.as_str(), log.cut), ("whole", false));
+        assert_eq!((log.card().tail.as_str(), log.dropped), ("whole", 0));
     }
 }
