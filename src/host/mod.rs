@@ -60,11 +60,11 @@ pub use write::{NotWritten, WriteOutcome, new_syntax_faults, recovered, undo, un
 
 use self::attachments::FetchControl;
 use commit::Commits;
+use connect::local_endpoint;
 use history_summary::SummaryRequest;
 use responses::Responder;
 use rhumb_edit::PendingChanges;
 use rhumb_index::repo_map::TagGraph;
-use rhumb_llm::Endpoint;
 use rhumb_llm::HttpProvider;
 use rhumb_llm::models::{Api, Model};
 use rhumb_session::context::Window;
@@ -405,7 +405,7 @@ impl Host {
     }
 
     fn connect(self, api: Api, base_url: &str, model: String) {
-        let response = match HttpProvider::new(&Endpoint::without_key(api, base_url, &model)) {
+        let response = match HttpProvider::new(&local_endpoint(api, base_url, &model)) {
             Ok(provider) => {
                 let catalog = &self.shared.env.catalog;
                 self.set_client(ModelClient::unconfigured(catalog, Arc::new(provider), model))

@@ -5,8 +5,8 @@ mod keys;
 use super::Host;
 use super::compose::request_env::RequestEnv;
 use crate::config::ConfigError;
-use rhumb_llm::models::{Catalog, Dollars, Model, estimate};
-use rhumb_llm::{HttpProvider, LlmError, Message, Provider, Request, Timeouts};
+use rhumb_llm::models::{Api, Catalog, Dollars, Model, estimate};
+use rhumb_llm::{Endpoint, HttpProvider, LlmError, Message, Provider, Request, Timeouts};
 use rhumb_session::{ConnectResponse, EffectKind, Failure, Level, LookupResponse, Response, Spent};
 use rhumb_text::nearest;
 use rhumb_tokens::TokenCounter;
@@ -33,6 +33,15 @@ pub struct ModelClient {
     pub lacks_key_of: Option<String>,
 }
 
+/// The provider name of Ollama, as in the name of a model.
+const OLLAMA: &str = "ollama";
+
+/// The endpoint of a server that was found on this machine.
+pub(super) fn local_endpoint(api: Api, base_url: &str, model: &str) -> Endpoint {
+    let endpoint = Endpoint::without_key(api, base_url, model);
+    if api == Api::Ollama { Endpoint { provider: OLLAMA.to_owned(), ..endpoint } } else { endpoint }
+}
+
 impl ModelClient {
     /// A client for `provider` without notes, with the bundled catalog.
     pub fn new(provider: Arc<dyn Provider>, model: String) -> Self {
@@ -41,9 +50,14 @@ impl ModelClient {
 
     /// A client for `provider`, which is not from the settings, without notes.
     pub(super) fn unconfigured(catalog: &Catalog, provider: Arc<dyn Provider>, model: String) -> Self {
-        // A server on this machine was found by its address. Its models have neither the prices nor the windows of a vendor.
-        let is_local = provider.name().parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        let facts = Arc::new(if is_local { catalog.find_at("local", &model) } else { catalog.find(&model) });
+        let name = provider.name();
+        // The models of a server on this machine have neither the prices nor the windows of a vendor.
+        let is_local = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let facts = Arc::new(match name.as_str() {
+            OLLAMA => catalog.find_at(OLLAMA, &model),
+            _ if is_local => catalog.find_at("local", &model),
+            _ => catalog.find(&model),
+        });
         Self { provider, model, facts, notes: Vec::new(), configured: false, lacks_key_of: None }
     }
 
@@ -229,8 +243,7 @@ fn unlisted(host: &str, model: &str, served: &[String]) -> Option<(String, Strin
 mod tests {
     use super::*;
     use crate::config::{Overrides, Settings, Sources};
-    use rhumb_llm::Endpoint;
-    use rhumb_llm::models::{Api, ModelOverride, Prices};
+    use rhumb_llm::models::{ModelOverride, Prices};
 
     fn env(vars: &[(&str, &str)]) -> RequestEnv {
         let env = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
@@ -266,14 +279,16 @@ mod tests {
 
     #[test]
     fn a_model_of_a_server_that_was_found_here_costs_nothing_and_has_its_own_window() {
-        let endpoint = Endpoint::without_key(Api::Ollama, "http://127.0.0.1:1/v1", "devstral:latest");
-        let provider: Arc<dyn Provider> = Arc::new(HttpProvider::new(&endpoint).unwrap());
-        let client = ModelClient::new(Arc::clone(&provider), endpoint.model.clone());
-        assert!(!client.facts.known && client.facts.prices == Some(Prices::default()), "{:?}", client.facts);
-        let own = ModelOverride { window: Some(65_536), ..ModelOverride::default() };
-        let catalog = Catalog::bundled().with_user([("devstral".to_owned(), own)].into(), [].into());
-        let client = ModelClient::unconfigured(&catalog, provider, endpoint.model);
-        assert_eq!((client.facts.window, client.facts.prices), (65_536, Some(Prices::default())));
+        for (api, written) in [(Api::Chat, "devstral"), (Api::Ollama, "devstral"), (Api::Ollama, "ollama/*")] {
+            let endpoint = local_endpoint(api, "http://127.0.0.1:1/v1", "devstral:latest");
+            let provider: Arc<dyn Provider> = Arc::new(HttpProvider::new(&endpoint).unwrap());
+            let client = ModelClient::new(Arc::clone(&provider), endpoint.model.clone());
+            assert!(!client.facts.known && client.facts.prices == Some(Prices::default()), "{:?}", client.facts);
+            let own = ModelOverride { window: Some(65_536), ..ModelOverride::default() };
+            let catalog = Catalog::bundled().with_user([(written.to_owned(), own)].into(), [].into());
+            let client = ModelClient::unconfigured(&catalog, provider, endpoint.model);
+            assert_eq!((client.facts.window, client.facts.prices), (65_536, Some(Prices::default())), "{written}");
+        }
     }
 
     #[test]
