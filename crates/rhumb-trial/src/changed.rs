@@ -1,13 +1,15 @@
 //! What a command changed in the checkout, and what others changed in the repository meanwhile.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use rhumb_workspace::{Root, is_ignored};
+use rhumb_workspace::git::Repo;
+use rhumb_workspace::{GitIgnore, Root, is_hidden};
 
 use crate::scratch::{Scratch, remove_all};
 use crate::{Change, FileIsolation};
@@ -32,97 +34,155 @@ pub struct ChangedFile {
     pub after: Option<Arc<[u8]>>,
 }
 
-/// The files that a command changed, sorted by path, and whether the next run can restore everything that it changed. It cannot restore
-/// links, modes, large files, and files that became folders.
-pub(crate) fn collect(
-    root: &Root,
-    scratch: &Scratch,
-    files: FileIsolation,
-    changes: &[Change],
-) -> (Vec<ChangedFile>, bool) {
+/// What a command changed.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// The files, sorted by path and at most [`MAX_CHANGED_FILES`], without those that `.ignore` or `.rhumbignore` hide.
+    pub(crate) files: Vec<ChangedFile>,
+    /// The paths of all changed files.
+    pub(crate) paths: Vec<String>,
+    /// The folders that it created.
+    pub(crate) folders: Vec<String>,
+    /// Whether the next run can undo all that is listed here, and nothing else was changed. It cannot restore links, modes, large files,
+    /// and files that became folders.
+    pub(crate) can_be_undone: bool,
+}
+
+/// Finds what a command changed, without ignored files that are not tracked.
+pub(crate) fn collect(root: &Root, scratch: &Scratch, files: FileIsolation, changes: &[Change]) -> Changes {
     let expected = changes.iter().map(|change| (change.path.as_str(), &change.content)).collect();
-    let mut found = Collector { root, expected, files: BTreeMap::new(), entries: 0, is_restorable: true };
+    let mut found = Collector {
+        root,
+        rules: GitIgnore::new(root),
+        tracked: OnceCell::new(),
+        expected,
+        files: BTreeMap::new(),
+        hidden: Vec::new(),
+        folders: Vec::new(),
+        entries: 0,
+        can_be_undone: true,
+    };
     match files {
-        FileIsolation::Overlay => found.upper(&scratch.upper(), ""),
+        FileIsolation::Overlay => found.upper(&scratch.upper(), "", false),
         FileIsolation::Copy => found.copy(&scratch.copy()),
     }
-    let is_restorable = found.is_restorable && found.files.len() <= MAX_CHANGED_FILES;
+    let paths: Vec<String> = found.files.keys().chain(&found.hidden).cloned().collect();
     let file = |(path, (before, after))| ChangedFile { path, before, after };
-    (found.files.into_iter().map(file).take(MAX_CHANGED_FILES).collect(), is_restorable)
+    Changes {
+        can_be_undone: found.can_be_undone && paths.len() <= MAX_CHANGED_FILES,
+        files: found.files.into_iter().map(file).take(MAX_CHANGED_FILES).collect(),
+        paths,
+        folders: found.folders,
+    }
 }
 
 type Content = Option<Arc<[u8]>>;
 
 struct Collector<'r> {
     root: &'r Root,
+    rules: GitIgnore,
+    /// The files in git's index.
+    tracked: OnceCell<BTreeSet<String>>,
     /// The contents of the files that the trial had changed before the command started.
     expected: BTreeMap<&'r str, &'r Content>,
     files: BTreeMap<String, (Content, Content)>,
+    /// Changed files that are not reported.
+    hidden: Vec<String>,
+    folders: Vec<String>,
     entries: usize,
-    is_restorable: bool,
+    can_be_undone: bool,
 }
 
 impl Collector<'_> {
-    /// Adds the differences between a folder of the upper layer and the repository.
-    fn upper(&mut self, folder: &Path, below: &str) {
+    /// Adds the differences between a folder of the upper layer and the repository. `is_ignored`: git ignores the folder.
+    fn upper(&mut self, folder: &Path, below: &str, is_ignored: bool) {
+        self.rules.enter(below);
         let mut names = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             self.entries += 1;
             let (Some(name), Ok(meta)) = (entry.file_name().to_str().map(str::to_owned), entry.metadata()) else {
-                self.is_restorable = false;
+                self.can_be_undone = false;
                 continue;
             };
             let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
             names.push(name);
-            self.is_restorable &= self.entries <= MAX_ENTRIES;
+            self.can_be_undone &= self.entries <= MAX_ENTRIES;
             if self.entries > MAX_ENTRIES || path == ".git" {
                 continue;
             }
-            let is_ignored = is_ignored(self.root, &path);
-            if is_whiteout(&meta) {
-                if is_ignored {
+            let original = fs::symlink_metadata(self.root.path().join(&path)).ok();
+            let is_whiteout = is_whiteout(&meta);
+            let is_folder =
+                if is_whiteout { original.as_ref().is_some_and(fs::Metadata::is_dir) } else { meta.is_dir() };
+            if self.is_product(&path, is_folder, is_ignored) {
+                if is_whiteout {
                     // A build product that was deleted is there again in the next run.
                     remove_all(&entry.path());
-                } else {
-                    self.deleted(&path);
                 }
-            } else if !is_ignored {
-                let original = fs::symlink_metadata(self.root.path().join(&path));
-                self.is_restorable &= original.map_or_else(|_| is_plain(&meta), |original| is_alike(&original, &meta));
-                if meta.is_dir() {
-                    self.upper(&entry.path(), &path);
-                } else if meta.is_file() {
-                    self.compare(&path, read(&entry.path()));
+                continue;
+            }
+            let is_ignored = is_ignored || self.rules.ignores(&path, is_folder);
+            if is_whiteout {
+                self.deleted(&path, is_ignored);
+                continue;
+            }
+            self.can_be_undone &= original.as_ref().map_or_else(|| is_plain(&meta), |known| is_alike(known, &meta));
+            if is_folder {
+                self.upper(&entry.path(), &path, is_ignored);
+                if original.is_none() {
+                    self.folders.push(path);
                 }
+            } else if meta.is_file() {
+                self.compare(&path, read(&entry.path()));
             }
         }
         if is_opaque(folder) {
             // Ignored files of the folder may be gone as well.
-            self.is_restorable = false;
+            self.can_be_undone = false;
             for entry in fs::read_dir(self.root.path().join(below)).into_iter().flatten().flatten() {
                 let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
                 let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
-                if !names.contains(&name) && path != ".git" && !is_ignored(self.root, &path) {
-                    self.deleted(&path);
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                if !names.contains(&name) && path != ".git" && !self.is_product(&path, is_folder, is_ignored) {
+                    self.deleted(&path, is_ignored);
                 }
             }
         }
     }
 
+    /// Whether an entry of the folder that was entered is a build product: git ignores it or that folder, and tracks nothing of it.
+    fn is_product(&self, path: &str, is_folder: bool, in_ignored: bool) -> bool {
+        if !in_ignored && !self.rules.ignores(path, is_folder) {
+            return false;
+        }
+        let tracked = self.tracked.get_or_init(|| {
+            let repository = Repo::open(self.root.path()).ok().flatten();
+            repository.and_then(|repository| repository.tracked_outside(&[]).ok()).unwrap_or_default()
+        });
+        if !is_folder {
+            return !tracked.contains(path);
+        }
+        let folder = format!("{path}/");
+        !tracked.range(folder.clone()..).next().is_some_and(|file| file.starts_with(&folder))
+    }
+
     /// Adds the deletion of a file, or of all files of a folder.
-    fn deleted(&mut self, path: &str) {
+    fn deleted(&mut self, path: &str, is_ignored: bool) {
         self.entries += 1;
         let at = self.root.path().join(path);
         let Ok(meta) = fs::symlink_metadata(&at) else { return self.compare(path, Ok(None)) };
-        self.is_restorable &= meta.is_file() && is_plain(&meta);
+        self.can_be_undone &= meta.is_file() && is_plain(&meta);
         if !meta.is_dir() {
             return self.compare(path, Ok(None));
         }
+        self.rules.enter(path);
         for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
             let below = format!("{path}/{name}");
-            if self.entries <= MAX_ENTRIES && !is_ignored(self.root, &below) {
-                self.deleted(&below);
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if self.entries <= MAX_ENTRIES && !self.is_product(&below, is_folder, is_ignored) {
+                let is_ignored = is_ignored || self.rules.ignores(&below, is_folder);
+                self.deleted(&below, is_ignored);
             }
         }
     }
@@ -146,10 +206,11 @@ impl Collector<'_> {
         };
         match (before, after) {
             (Ok(before), Ok(after)) if before == after => {}
+            (Ok(_), Ok(_)) if is_hidden(self.root, path) => self.hidden.push(path.to_owned()),
             (Ok(before), Ok(after)) => {
                 self.files.insert(path.to_owned(), (before, after));
             }
-            _ => self.is_restorable = false,
+            _ => self.can_be_undone = false,
         }
     }
 }
@@ -206,7 +267,7 @@ fn is_opaque(folder: &Path) -> bool {
     }
 }
 
-/// The files of the repository that were changed since `began`.
+/// The files of the repository that were modified since `began`.
 pub(crate) fn stale(root: &Root, began: SystemTime) -> Vec<String> {
     let listing = rhumb_workspace::files(root, &AtomicBool::new(false), &mut |_| {});
     let since = began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, unlinkat};
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
 
-use crate::isolation::Isolation;
+use crate::isolation::{Isolation, WriteIsolation};
 use crate::scratch::STATUS;
 use crate::spec::{CHILD, INIT, Spec};
 use crate::{Limits, Status};
@@ -55,8 +55,8 @@ pub(crate) fn run(stage: &OsStr, spec: Option<&OsStr>) -> Option<ExitCode> {
     }
     let Ok(mut report) = report_file(&spec) else { return Some(ExitCode::from(NOT_SET_UP)) };
     let result = if spec.is_mounted() { enter(&spec, &mut report) } else { run_in_copy(&spec, &mut report) };
-    Some(ExitCode::from(result.unwrap_or_else(|reason| {
-        write_report(&report, &Status::NotSetUp(reason));
+    Some(ExitCode::from(result.unwrap_or_else(|status| {
+        write_report(&report, &status);
         NOT_SET_UP
     })))
 }
@@ -91,27 +91,40 @@ fn report_file(spec: &Spec) -> Result<fs::File, Failed> {
     opened.map_err(failed("the report cannot be opened"))
 }
 
+impl From<Failed> for Status {
+    fn from(reason: Failed) -> Self {
+        Self::NotSetUp(reason)
+    }
+}
+
 /// Enters the namespaces, mounts the checkout, applies the changes, and starts the second process.
 #[cfg(target_os = "linux")]
-fn enter(spec: &Spec, report: &mut fs::File) -> Result<u8, Failed> {
+fn enter(spec: &Spec, report: &mut fs::File) -> Result<u8, Status> {
     let contents = read_contents(spec)?;
     let lower = open_folder(&spec.root)?;
+    if let Some(path) = of_other_owner(spec) {
+        let reason = format!("{} belongs to another user or group", path.display());
+        return Err(Status::NotMounted(reason));
+    }
+    let sockets =
+        if spec.network == crate::Network::Full { Vec::new() } else { crate::mounts::listening_sockets(&spec.root) };
     let relay = match spec.network {
         crate::Network::Loopback => Some((crate::relay::listening_ports(), crate::relay::start()?)),
         _ => None,
     };
-    crate::sandbox::enter_namespaces(spec.network)?;
+    crate::sandbox::enter_namespaces(spec.network).map_err(Status::NotMounted)?;
     die_with_parent();
     if spec.network == crate::Network::Loopback {
-        crate::sandbox::start_loopback()?;
+        crate::sandbox::start_loopback().map_err(Status::NotMounted)?;
     }
     let listeners = relay.as_ref().map_or_else(Vec::new, |(ports, _)| crate::relay::listen(ports));
-    let writable = crate::mounts::mount_all(spec)?;
+    let writable = crate::mounts::mount_all(spec, &sockets).map_err(Status::NotMounted)?;
     std::env::set_current_dir(&spec.root).map_err(failed("the checkout cannot be entered"))?;
     let checkout = open_folder(&spec.root)?;
     apply(spec, &contents, &checkout, Some(&lower))?;
     // The second process cannot read the scratch folder. It gets the specification by its standard input, and reports there.
-    let spec = Spec { changes: Vec::new(), touched: Vec::new(), caches: writable, git: None, ..spec.clone() };
+    let (changes, touched, created) = (Vec::new(), Vec::new(), Vec::new());
+    let spec = Spec { changes, touched, created, caches: writable, git: None, ..spec.clone() };
     let input = serde_json::to_vec(&spec).map_err(failed("the specification"))?;
     let (mut ours, theirs) = UnixStream::pair().map_err(failed("a socket"))?;
     let mut command = Command::new("/proc/self/exe");
@@ -122,16 +135,29 @@ fn enter(spec: &Spec, report: &mut fs::File) -> Result<u8, Failed> {
     let mut text = String::new();
     io::BufReader::new(ours).read_line(&mut text).map_err(failed("the report"))?;
     report.write_all(text.as_bytes()).map_err(failed("the report"))?;
+    // The command runs now, so an error is no reason to report again. Without the relay it reaches no server.
     if let Some((_, relay)) = &relay {
-        crate::relay::serve(&listeners, relay, &child).map_err(failed("the relay"))?;
+        crate::relay::serve(&listeners, relay, &child).ok();
     }
-    let ended = child.wait().map_err(failed("the command cannot be waited for"))?;
-    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(NOT_SET_UP))
+    let code = child.wait().ok().and_then(|ended| ended.code());
+    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(NOT_SET_UP))
+}
+
+/// The root, or a file or folder that the changes write to, if it belongs to another user or group. The namespace knows the numbers of the
+/// user alone, and an overlay cannot copy a file with others (EOVERFLOW).
+#[cfg(target_os = "linux")]
+fn of_other_owner(spec: &Spec) -> Option<PathBuf> {
+    use std::os::unix::fs::MetadataExt as _;
+    let own = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
+    let is_of_other = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| (meta.uid(), meta.gid()) != own);
+    let below = |path: &String| Path::new(path).ancestors().map(|path| spec.root.join(path)).collect::<Vec<_>>();
+    let written = spec.changes.iter().flat_map(|(path, ..)| below(path));
+    std::iter::once(spec.root.clone()).chain(written).find(is_of_other)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn enter(_: &Spec, _: &mut fs::File) -> Result<u8, Failed> {
-    Err("this system has no namespaces".to_owned())
+fn enter(_: &Spec, _: &mut fs::File) -> Result<u8, Status> {
+    Err(Status::NotMounted("this system has no namespaces".to_owned()))
 }
 
 /// The first process of the PID namespace: gives up all rights, runs the command, and collects what ends.
@@ -145,12 +171,14 @@ fn init(spec: &Spec) -> Result<u8, Failed> {
         let mut isolation = Isolation::mounted(spec.network);
         crate::sandbox::confine(spec, &mut isolation)?;
         die_with_parent();
+        // A command that signals its own process group must not end the process that started this one.
+        rustix::process::setsid().map_err(failed("a session"))?;
         Ok(isolation)
     };
-    let status = set_up().map_or_else(Status::NotSetUp, Status::Ran);
+    let status = set_up().map_or_else(Status::NotMounted, Status::Ran);
     let text = serde_json::to_string(&status).map_err(failed("the report"))? + "\n";
     rustix::io::write(io::stdin(), text.as_bytes()).map_err(failed("the report"))?;
-    if let Status::NotSetUp(_) = status {
+    if !matches!(status, Status::Ran(_)) {
         return Ok(NOT_SET_UP);
     }
     Ok(run_command(&spec.line, Some(Path::new("/tmp")), spec))
@@ -162,7 +190,7 @@ fn init(_: &Spec) -> Result<u8, Failed> {
 }
 
 /// Applies the changes to the copy, and runs the command there.
-fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
+fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Status> {
     let contents = read_contents(spec)?;
     let checkout = open_folder(&spec.checkout)?;
     apply(spec, &contents, &checkout, None)?;
@@ -184,6 +212,11 @@ fn run_in_copy(spec: &Spec, status: &mut fs::File) -> Result<u8, Failed> {
     } else if cfg!(not(target_os = "linux")) {
         isolation.network.enforced = false;
         isolation.missing.push("writes and the network are not confined: this system has no sandbox".to_owned());
+    }
+    if let Some(git) = spec.git.as_ref().filter(|_| isolation.writes == WriteIsolation::None) {
+        let reason =
+            format!("git's data is in {}, where nothing keeps a command in a copy from changing it", git.display());
+        return Err(Status::NotSetUp(reason));
     }
     die_with_parent();
     #[cfg(target_os = "linux")]
@@ -322,14 +355,31 @@ fn open_folder(path: &Path) -> Result<OwnedFd, Failed> {
 /// Restores what earlier runs changed, and applies the changes. Every path is opened below the checkout without following links, so that
 /// nothing outside of it can be written. Files that have the content already are not touched, for build tools that compare times.
 fn apply(spec: &Spec, contents: &[Content], checkout: &OwnedFd, lower: Option<&OwnedFd>) -> Result<(), Failed> {
-    for path in spec.touched.iter().filter(|_| lower.is_some()) {
-        let original = lower.and_then(|lower| read_below(lower, path));
-        set_content(checkout, path, original.as_deref(), false).map_err(failed(path))?;
+    if let Some(lower) = lower {
+        for path in &spec.touched {
+            let original = read_below(lower, path);
+            let (bytes, mode) = original.as_ref().map_or((None, 0), |(bytes, mode)| (Some(bytes.as_slice()), *mode));
+            set_content(checkout, path, bytes, Mode::from_raw_mode(mode)).map_err(failed(path))?;
+        }
+        for folder in &spec.created {
+            remove_empty(checkout, folder);
+        }
     }
+    let umask = rustix::process::umask(Mode::empty());
+    rustix::process::umask(umask);
     for Content { path, bytes, executable } in contents {
-        set_content(checkout, path, bytes.as_deref(), *executable).map_err(failed(path))?;
+        let mode = Mode::from_raw_mode(if *executable { 0o777 } else { 0o666 }) & !umask;
+        set_content(checkout, path, bytes.as_deref(), mode).map_err(failed(path))?;
     }
     Ok(())
+}
+
+/// Removes a folder if it is empty.
+fn remove_empty(checkout: &OwnedFd, path: &str) {
+    let Ok((folders, name)) = parts(path) else { return };
+    let open = |at: OwnedFd, part: &&str| openat(&at, *part, FOLDER, Mode::empty()).ok();
+    let Some(at) = checkout.try_clone().ok().and_then(|at| folders.iter().try_fold(at, open)) else { return };
+    unlinkat(&at, name, AtFlags::REMOVEDIR).ok();
 }
 
 /// Splits a path into its folders and its name. Fails on a path that could lead out of the checkout.
@@ -345,7 +395,8 @@ fn parts(path: &str) -> io::Result<(Vec<&str>, &str)> {
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-fn read_below(folder: &OwnedFd, path: &str) -> Option<Vec<u8>> {
+/// The content and the mode of a file.
+fn read_below(folder: &OwnedFd, path: &str) -> Option<(Vec<u8>, u32)> {
     let (folders, name) = parts(path).ok()?;
     let mut at = folder.try_clone().ok()?;
     for part in folders {
@@ -353,18 +404,20 @@ fn read_below(folder: &OwnedFd, path: &str) -> Option<Vec<u8>> {
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = fs::File::from(openat(&at, name, flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
+    let meta = file.metadata().ok().filter(fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
     io::Read::read_to_end(&mut &file, &mut bytes).ok()?;
-    Some(bytes)
+    Some((bytes, std::os::unix::fs::MetadataExt::mode(&meta) & MODE))
 }
 
-/// Gives a file this content, or deletes it.
-fn set_content(checkout: &OwnedFd, path: &str, bytes: Option<&[u8]>, executable: bool) -> io::Result<()> {
+/// The bits of a mode that can be set.
+const MODE: u32 = 0o7777;
+
+/// Gives a file this content, or deletes it. A file that does not exist gets this mode.
+fn set_content(checkout: &OwnedFd, path: &str, bytes: Option<&[u8]>, mode: Mode) -> io::Result<()> {
     let (folders, name) = parts(path)?;
-    if read_below(checkout, path).as_deref() == bytes && bytes.is_some() {
+    let known = read_below(checkout, path);
+    if bytes.is_some() && known.as_ref().map(|(bytes, _)| bytes.as_slice()) == bytes {
         return Ok(());
     }
     let mut at = checkout.try_clone()?;
@@ -386,9 +439,13 @@ fn set_content(checkout: &OwnedFd, path: &str, bytes: Option<&[u8]>, executable:
             Err(error) => Err(error.into()),
         };
     };
-    let mode = Mode::from_raw_mode(if executable { 0o777 } else { 0o666 });
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    fs::File::from(openat(&at, name, flags, mode)?).write_all(bytes)
+    let mut file = fs::File::from(openat(&at, name, flags, mode)?);
+    file.write_all(bytes)?;
+    if known.is_none() {
+        rustix::fs::fchmod(&file, mode)?;
+    }
+    Ok(())
 }
 
 /// The path without links, and whether it is a folder; `None` if it does not exist.

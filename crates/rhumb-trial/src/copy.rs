@@ -1,8 +1,10 @@
 //! A copy of the repository, for systems on which it cannot be mounted.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use rhumb_workspace::Root;
@@ -19,9 +21,13 @@ pub(crate) fn refresh(root: &Root, copy: &Path, reason: &str, limit: u64) -> Res
     if bytes > limit {
         return Err(TrialError::TooLarge { reason: reason.to_owned(), bytes, limit });
     }
-    let failed = |source| TrialError::Scratch { path: copy.to_owned(), source };
-    private_folder(copy).map_err(failed)?;
-    sync(root.path(), copy, copy).map_err(failed)
+    private_folder(copy).map_err(|source| TrialError::Scratch { path: copy.to_owned(), source })?;
+    sync(root.path(), copy, trials_of(copy))
+}
+
+/// The folder of all trials, which is not copied.
+fn trials_of(copy: &Path) -> &Path {
+    copy.ancestors().nth(2).unwrap_or(copy)
 }
 
 /// The size of the repository in bytes, ignored files included.
@@ -30,7 +36,7 @@ pub(crate) fn size(folder: &Path, copy: &Path) -> u64 {
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let Ok(meta) = entry.metadata() else { continue };
-            if meta.is_dir() && !copy.starts_with(entry.path()) {
+            if meta.is_dir() && entry.path() != trials_of(copy) {
                 open.push(entry.path());
             }
             bytes += meta.len();
@@ -39,40 +45,56 @@ pub(crate) fn size(folder: &Path, copy: &Path) -> u64 {
     bytes
 }
 
-fn sync(from: &Path, to: &Path, copy: &Path) -> io::Result<()> {
+/// Makes a folder of the copy equal to one of the repository, except for the folder `trials`.
+fn sync(from: &Path, to: &Path, trials: &Path) -> Result<(), TrialError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| TrialError::Scratch { path, source }
+    };
     let mut names = BTreeSet::new();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
+    for entry in fs::read_dir(from).map_err(failed(from))? {
+        let entry = entry.map_err(failed(from))?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let meta = entry.metadata()?;
-        // The scratch folder may be below the root.
-        if copy.starts_with(&source) {
+        if source == trials {
             continue;
         }
         names.insert(entry.file_name());
-        let known = fs::symlink_metadata(&target).ok();
-        if known.as_ref().is_some_and(|known| known.file_type() != meta.file_type()) {
-            remove_all(&target);
-        }
-        if meta.is_dir() {
-            fs::create_dir_all(&target)?;
-            sync(&source, &target, copy)?;
-        } else if meta.is_symlink() {
-            remove_all(&target);
-            #[cfg(unix)]
-            std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
-        } else if meta.is_file() {
-            let is_same = |known: &fs::Metadata| {
-                known.is_file() && known.len() == meta.len() && known.modified().ok() == meta.modified().ok()
-            };
-            if !known.as_ref().is_some_and(is_same) {
-                copy_file(&source, &target, &meta)?;
-            }
+        copy_entry(&entry, &target).map_err(failed(&source))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            sync(&source, &target, trials)?;
         }
     }
-    for entry in fs::read_dir(to)?.flatten() {
+    for entry in fs::read_dir(to).map_err(failed(to))?.flatten() {
         if !names.contains(&entry.file_name()) {
             remove_all(&entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// Copies a file or link, or creates a folder. A file with the same size, time and mode is not copied again.
+fn copy_entry(entry: &DirEntry, target: &Path) -> io::Result<()> {
+    let (source, meta) = (entry.path(), entry.metadata()?);
+    let known = fs::symlink_metadata(target).ok();
+    if known.as_ref().is_some_and(|known| known.file_type() != meta.file_type()) {
+        remove_all(target);
+    }
+    if meta.is_dir() {
+        fs::create_dir_all(target)?;
+        // A command may have taken the permissions away.
+        #[cfg(unix)]
+        fs::set_permissions(target, fs::Permissions::from_mode(meta.permissions().mode() | 0o700))?;
+    } else if meta.is_symlink() {
+        remove_all(target);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(fs::read_link(&source)?, target)?;
+    } else if meta.is_file() {
+        let is_same = |known: &fs::Metadata| {
+            let has_same_times = known.modified().ok() == meta.modified().ok();
+            known.is_file() && known.len() == meta.len() && known.permissions() == meta.permissions() && has_same_times
+        };
+        if !known.as_ref().is_some_and(is_same) {
+            copy_file(&source, target, &meta)?;
         }
     }
     Ok(())
@@ -88,10 +110,9 @@ fn copy_file(source: &Path, target: &Path, meta: &fs::Metadata) -> io::Result<()
     if !is_cloned {
         fs::copy(source, target)?;
     }
-    fs::set_permissions(target, meta.permissions())?;
-    let times = fs::FileTimes::new().set_modified(meta.modified()?);
-    File::options().append(true).open(target).and_then(|file| file.set_times(times)).or_else(|error| {
-        // A file that cannot be opened for writing gets the time of the copy.
-        if error.kind() == io::ErrorKind::PermissionDenied { Ok(()) } else { Err(error) }
-    })
+    // Before the permissions, which may forbid to open it.
+    #[cfg(unix)]
+    fs::set_permissions(target, fs::Permissions::from_mode(0o600))?;
+    File::options().append(true).open(target)?.set_times(fs::FileTimes::new().set_modified(meta.modified()?))?;
+    fs::set_permissions(target, meta.permissions())
 }

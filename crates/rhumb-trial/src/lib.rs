@@ -270,7 +270,8 @@ impl Trial {
             let root = self.root.path().to_owned();
             match status(self, &root)? {
                 Status::Ran(isolation) => return Ok(isolation),
-                Status::NotSetUp(reason) => self.cannot_mount = Some(reason),
+                Status::NotMounted(reason) => self.cannot_mount = Some(reason),
+                Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
             }
         }
         // An empty folder, in place of the copy.
@@ -282,7 +283,7 @@ impl Trial {
                 let reason = self.cannot_mount.as_deref().unwrap_or_default();
                 Ok(isolation.because(&format!("{reason}; the copy has {size}")))
             }
-            Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
+            Status::NotMounted(reason) | Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
         }
     }
 
@@ -299,15 +300,17 @@ impl Trial {
         log: OpenLogFile<'_>,
         watch: &mut dyn FnMut(LiveOutput, Duration),
     ) -> Result<TrialResult, TrialError> {
+        self.scratch.begin_run(self.root.path());
         if self.cannot_mount.is_none() {
             let checkout = self.root.path().to_owned();
             let (outcome, status) = self.start(&checkout, changes, options, stop, &mut *log, watch)?;
             match status {
                 Status::Ran(isolation) => return Ok(self.result(outcome, isolation, changes)),
-                Status::NotSetUp(_) if stop.is_stopped() || outcome.end == End::TimeLimit => {
+                _ if stop.is_stopped() || outcome.end == End::TimeLimit => {
                     return Ok(self.result(outcome, Isolation::mounted(options.network), changes));
                 }
-                Status::NotSetUp(reason) => self.cannot_mount = Some(reason),
+                Status::NotMounted(reason) => self.cannot_mount = Some(reason),
+                Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
             }
         }
         let reason = self.cannot_mount.clone().unwrap_or_default();
@@ -319,7 +322,7 @@ impl Trial {
         let (outcome, status) = self.start(&checkout, changes, options, stop, log, watch)?;
         match status {
             Status::Ran(isolation) => Ok(self.result(outcome, isolation.because(&reason), changes)),
-            Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
+            Status::NotMounted(reason) | Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
         }
     }
 
@@ -333,7 +336,6 @@ impl Trial {
         log: OpenLogFile<'_>,
         watch: &mut dyn FnMut(LiveOutput, Duration),
     ) -> Result<(CommandOutcome, Status), TrialError> {
-        self.scratch.begin_run();
         let line = match &options.line {
             CommandLine::Shell(line) if !line.trim().is_empty() => vec!["sh".to_owned(), "-c".to_owned(), line.clone()],
             CommandLine::Program(words) if !words.is_empty() => words.clone(),
@@ -356,10 +358,10 @@ impl Trial {
     }
 
     fn result(&mut self, outcome: CommandOutcome, isolation: Isolation, changes: &[Change]) -> TrialResult {
-        let (changed, is_restorable) = changed::collect(&self.root, &self.scratch, isolation.files, changes);
+        let changed = changed::collect(&self.root, &self.scratch, isolation.files, changes);
         let stale = changed::stale(&self.root, self.scratch.began());
-        self.scratch.end_run(changes, &changed, is_restorable);
-        TrialResult { outcome, isolation, changed, stale }
+        self.scratch.end_run(changes, &changed);
+        TrialResult { outcome, isolation, changed: changed.files, stale }
     }
 
     /// Removes all that the trial has kept.
@@ -378,7 +380,9 @@ impl Trial {
 pub(crate) enum Status {
     /// The command was started.
     Ran(Isolation),
-    /// The sandbox could not be set up.
+    /// This system does not allow the mounts or the namespaces, for this reason.
+    NotMounted(String),
+    /// Something else failed before the command was started.
     NotSetUp(String),
 }
 

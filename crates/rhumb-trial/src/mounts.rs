@@ -14,7 +14,7 @@ use rustix::mount::{
 
 use crate::Network;
 use crate::child::{Failed, existing, failed};
-use crate::scratch::private_folder;
+use crate::scratch::{GIT_LAYER, private_folder};
 use crate::spec::Spec;
 
 /// Folders that the trial replaces by empty ones, in memory: files of other programs, and sockets by which a command could leave the trial.
@@ -28,22 +28,42 @@ const PLAIN: &CStrMode = c"mode=755";
 const KEPT_OF_RUN: [&str; 4] = ["/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system"];
 const NAME_SERVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 
-/// Mounts the checkout over the root, and hides what a command must not see or reach. Returns the folders outside of the root in which a
-/// command may write, since what it writes there stays in the trial.
-pub(crate) fn mount_all(spec: &Spec) -> Result<Vec<PathBuf>, Failed> {
+/// The sockets outside of the root, with a path, on which programs of this machine listen (proc_pid_net(5)). A network namespace does not cut a command off from
+/// them: the one of a container service or of a password manager would let it act outside of the trial.
+pub(crate) fn listening_sockets(root: &Path) -> Vec<PathBuf> {
+    const LISTENS: &str = "00010000";
+    let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    // The columns: number, references, protocol, flags, type, state, inode, and the path.
+    let path = |line: &str| {
+        let mut columns = line.splitn(8, ' ').filter(|column| !column.is_empty());
+        let listens = columns.nth(3) == Some(LISTENS);
+        let at = line.find(" /").filter(|_| listens)?;
+        Some(PathBuf::from(line.get(at + 1..)?)).filter(|path| !path.starts_with(root) && path.exists())
+    };
+    let mut paths: Vec<PathBuf> = sockets.lines().filter_map(path).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// Mounts the checkout over the root, and hides what a command must not see or reach: among others these sockets. Returns the folders
+/// outside of the root in which a command may write, since what it writes there stays in the trial.
+pub(crate) fn mount_all(spec: &Spec, sockets: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)
         .map_err(failed("the mounts cannot be made private"))?;
     // All sources are opened before the first mount hides any of them.
     let checkout = overlay(&spec.root, &spec.scratch.join("upper"), &spec.scratch.join("work"))
         .map_err(|error| overlay_refused(&spec.root, &error))?;
     let mut attached = vec![(checkout, spec.root.clone())];
-    for (number, folder) in spec.git.iter().chain(&spec.caches).enumerate() {
+    let git = spec.git.iter().map(|folder| (folder, GIT_LAYER.map(str::to_owned)));
+    let caches =
+        (0..).zip(&spec.caches).map(|(number, folder)| (folder, [format!("upper-{number}"), format!("work-{number}")]));
+    for (folder, layers) in git.chain(caches) {
         let Some((real, true)) = existing(folder) else { continue };
         if attached.iter().any(|(_, at)| real.starts_with(at)) {
             continue;
         }
-        let layer = |name: &str| spec.scratch.join(format!("{name}-{number}"));
-        let (upper, work) = (layer("upper"), layer("work"));
+        let [upper, work] = layers.map(|name| spec.scratch.join(name));
         for made in [&upper, &work] {
             private_folder(made).map_err(failed(made.display()))?;
         }
@@ -66,7 +86,7 @@ pub(crate) fn mount_all(spec: &Spec) -> Result<Vec<PathBuf>, Failed> {
         attached.extend(open_tree(CWD, folder, flags).ok().map(|tree| (tree, folder.to_owned())));
     }
     let blank = blank_file(spec)?;
-    let hidden: Vec<(PathBuf, bool)> = spec.hidden.iter().filter_map(|path| existing(path)).collect();
+    let hidden: Vec<(PathBuf, bool)> = spec.hidden.iter().chain(sockets).filter_map(|path| existing(path)).collect();
     let folder_of_home = spec.home.clone();
     for (folder, options) in PRIVATE.iter().filter(|(folder, _)| Path::new(folder).is_dir()) {
         mount("tmpfs", *folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, *options)

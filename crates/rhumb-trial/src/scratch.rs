@@ -3,9 +3,9 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use crate::changed::ChangedFile;
+use crate::changed::Changes;
 use crate::spec::Spec;
 use crate::{Change, Status, TrialError};
 
@@ -21,6 +21,8 @@ pub(crate) struct Scratch {
     _lock: File,
     /// Paths that runs have changed. The next run restores them.
     touched: Vec<String>,
+    /// Folders that runs have created. The next run removes them if they are empty then.
+    created: Vec<String>,
     began: SystemTime,
 }
 
@@ -33,12 +35,15 @@ impl Scratch {
         private_folder(parent).map_err(failed(parent))?;
         remove_abandoned(parent);
         let name = format!("{}-{:08x}", std::process::id(), fastrand::u32(..));
-        let folder = parent.join(name);
-        private_folder(&folder).map_err(failed(&folder))?;
-        let lock_file = folder.join(LOCK);
+        let folder = parent.join(&name);
+        // Another process could lock the folder before this one does, so it gets its name when it is locked.
+        let new = parent.join(format!("{NEW}{name}"));
+        private_folder(&new).map_err(failed(&new))?;
+        let lock_file = new.join(LOCK);
         let lock = File::create(&lock_file).map_err(failed(&lock_file))?;
         lock.try_lock().map_err(|error| failed(&lock_file)(io::Error::other(error)))?;
-        let scratch = Self { folder, _lock: lock, touched: Vec::new(), began: SystemTime::now() };
+        fs::rename(&new, &folder).map_err(failed(&folder))?;
+        let scratch = Self { folder, _lock: lock, touched: Vec::new(), created: Vec::new(), began: SystemTime::now() };
         for name in ["upper", "work", "changes"] {
             let path = scratch.folder.join(name);
             private_folder(&path).map_err(failed(&path))?;
@@ -63,12 +68,32 @@ impl Scratch {
         &self.touched
     }
 
+    /// The folders that runs have created, the deepest first.
+    pub(crate) fn created(&self) -> &[String] {
+        &self.created
+    }
+
     pub(crate) fn began(&self) -> SystemTime {
         self.began
     }
 
-    pub(crate) fn begin_run(&mut self) {
+    /// Prepares a run on the files as they are now. Where something else has taken the place of what earlier runs changed, such as a folder
+    /// that of a file, their layer is dropped.
+    pub(crate) fn begin_run(&mut self, root: &Path) {
         self.began = SystemTime::now();
+        let fits = |path: &String, is_expected: fn(&fs::Metadata) -> bool| {
+            let at = root.join(path);
+            let mut above = at.ancestors().skip(1).take_while(|folder| *folder != root);
+            above.all(|folder| fs::symlink_metadata(folder).map_or(true, |meta| meta.is_dir()))
+                && fs::symlink_metadata(&at).map_or(true, |meta| is_expected(&meta))
+        };
+        let can_be_undone = self.touched.iter().all(|path| fits(path, fs::Metadata::is_file))
+            && self.created.iter().all(|path| fits(path, fs::Metadata::is_dir));
+        if !can_be_undone {
+            self.clear();
+        }
+        // What the repository has by now is not the command's.
+        self.created.retain(|path| fs::symlink_metadata(root.join(path)).is_err());
     }
 
     /// Writes the specification and the contents of the changes. Returns its file.
@@ -102,21 +127,27 @@ impl Scratch {
     /// What the child reported.
     pub(crate) fn status(&self) -> Status {
         let text = fs::read_to_string(self.folder.join(STATUS)).unwrap_or_default();
-        let ended = || Status::NotSetUp("it ended before the command was started".to_owned());
+        let ended = || Status::NotMounted("it ended before the command was started".to_owned());
         serde_json::from_str(&text).unwrap_or_else(|_| ended())
     }
 
     /// Notes what a run has changed, for the next one to restore, and drops a layer that is too large.
-    pub(crate) fn end_run(&mut self, changes: &[Change], changed: &[ChangedFile], is_restorable: bool) {
-        let paths = changes.iter().map(|change| &change.path).chain(changed.iter().map(|file| &file.path));
-        for path in paths {
+    pub(crate) fn end_run(&mut self, changes: &[Change], changed: &Changes) {
+        for path in changes.iter().map(|change| &change.path).chain(&changed.paths) {
             if !self.touched.contains(path) {
                 self.touched.push(path.clone());
             }
         }
+        for folder in &changed.folders {
+            if !self.created.contains(folder) {
+                self.created.push(folder.clone());
+            }
+        }
+        self.created.sort_by(|one, other| other.cmp(one));
         // What a command did to git's data is not kept.
-        remove_all(&self.upper().join(".git"));
-        if !is_restorable || self.bytes() > MAX_KEPT_BYTES {
+        let git = GIT_LAYER.map(|name| self.folder.join(name));
+        [self.upper().join(".git")].iter().chain(&git).for_each(|path| remove_all(path));
+        if !changed.can_be_undone || self.bytes() > MAX_KEPT_BYTES {
             self.clear();
         }
     }
@@ -128,6 +159,7 @@ impl Scratch {
             }
         }
         self.touched.clear();
+        self.created.clear();
         for name in ["upper", "work", "changes"] {
             // The next run reports a failure.
             private_folder(&self.folder.join(name)).ok();
@@ -154,12 +186,18 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        remove_all(&self.folder);
+        remove_scratch(&self.folder);
     }
 }
 
 /// The file whose lock shows that a trial is in use.
 const LOCK: &str = "lock";
+/// How the name of a folder begins that is not locked yet.
+const NEW: &str = ".new-";
+/// After this time, such a folder was left by a process that is gone.
+const MAX_NEW_AGE: Duration = Duration::from_secs(60);
+/// The layers above git's data, where it is outside of the root.
+pub(crate) const GIT_LAYER: [&str; 2] = ["upper-git", "work-git"];
 /// The file in which the child reports.
 pub(crate) const STATUS: &str = "status.json";
 
@@ -176,12 +214,25 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
 fn remove_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let folder = entry.path();
-        // A folder without a lock file is being created, or is half removed.
-        let Ok(lock) = File::open(folder.join(LOCK)) else { continue };
-        if lock.try_lock().is_ok() {
-            remove_all(&folder);
+        let is_abandoned = if entry.file_name().to_string_lossy().starts_with(NEW) {
+            let age = entry.metadata().ok().and_then(|meta| meta.modified().ok()?.elapsed().ok());
+            age.is_some_and(|age| age > MAX_NEW_AGE)
+        } else {
+            // A folder without a lock file is half removed.
+            File::open(folder.join(LOCK)).map_or(true, |lock| lock.try_lock().is_ok())
+        };
+        if is_abandoned {
+            remove_scratch(&folder);
         }
     }
+}
+
+/// Removes a scratch folder. Its lock file is last, so that what cannot be removed now is removed by a later trial.
+fn remove_scratch(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(|entry| entry.file_name() != LOCK) {
+        remove_all(&entry.path());
+    }
+    remove_all(folder);
 }
 
 /// Removes a file or folder. The work folder of an overlay, and what commands made, may be without permissions.

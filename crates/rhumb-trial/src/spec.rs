@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::CREDENTIALS;
+use crate::credentials::credentials;
 use crate::{Network, RunOptions, Trial};
 
 /// First argument of the child that enters the namespaces, and of the one that becomes their first process.
@@ -59,6 +59,8 @@ pub(crate) struct Spec {
     pub(crate) changes: Vec<(String, Option<usize>, bool)>,
     /// Paths that an earlier run changed.
     pub(crate) touched: Vec<String>,
+    /// Folders that an earlier run created, the deepest first.
+    pub(crate) created: Vec<String>,
     pub(crate) limits: Limits,
 }
 
@@ -66,8 +68,7 @@ impl Spec {
     pub(crate) fn new(trial: &Trial, checkout: &Path, line: Vec<String>, options: &RunOptions) -> Self {
         let root = trial.root.path().to_owned();
         let homes = homes();
-        let mut hidden: Vec<PathBuf> =
-            homes.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name))).collect();
+        let mut hidden = credentials(&homes, |name| std::env::var_os(name));
         hidden.extend(trial.hidden.iter().cloned());
         let mut caches: Vec<PathBuf> =
             homes.iter().flat_map(|home| CACHES.iter().map(|name| home.join(name))).collect();
@@ -85,6 +86,7 @@ impl Spec {
             git,
             changes: Vec::new(),
             touched: trial.scratch.touched().to_vec(),
+            created: trial.scratch.created().to_vec(),
             limits: options.limits,
             root,
         }

@@ -1,10 +1,12 @@
 //! Stops a command whose processes use too much memory or disk in all. The limits of the kernel (`setrlimit`) hold for one process
 //! each, and control groups cannot be made without rights.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::Child;
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
@@ -21,6 +23,8 @@ const MIN_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two measurements, as a multiple of the time that one takes.
 const INTERVAL_SHARE: u32 = 50;
+/// The unit of `st_blocks` (stat(3type)), in bytes.
+const BLOCK_BYTES: u64 = 512;
 
 /// Watches the descendants of this process in a thread, and kills `command` when they exceed a limit. The result then has the reason.
 /// `is_mounted`: the folders of temporary files are private ones, in memory.
@@ -65,9 +69,10 @@ fn free_bytes() -> Option<u64> {
 /// Memory of all descendants of this process and of their temporary files, in bytes.
 fn used_memory(limit: u64, is_mounted: bool) -> u64 {
     let folders = PRIVATE.iter().filter(|_| is_mounted).filter_map(|(folder, _)| statvfs(*folder).ok());
-    let files = folders.map(|stat| stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(stat.f_frsize)).sum();
+    let named: u64 = folders.map(|stat| stat.f_blocks.saturating_sub(stat.f_bfree).saturating_mul(stat.f_frsize)).sum();
     let processes = descendants();
-    // Some temporary files are also shared memory, and count once.
+    let files = named.saturating_add(unnamed_files(&processes));
+    // Some of these files are also shared memory, and count once.
     let total = |memory: Memory| memory.private.saturating_add(memory.shared.max(files));
     let upper_bound = total(processes.iter().map(|(_, memory)| *memory).sum());
     if upper_bound <= limit {
@@ -91,6 +96,23 @@ impl std::iter::Sum for Memory {
             shared: sum.shared.saturating_add(memory.shared),
         })
     }
+}
+
+/// Bytes of the files in memory that have no name (memfd_create(2)) and that these processes have open. Each counts once.
+fn unnamed_files(processes: &[(u32, Memory)]) -> u64 {
+    let mut sizes = BTreeMap::new();
+    for (process, _) in processes {
+        for entry in fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten() {
+            let target = fs::read_link(entry.path()).unwrap_or_default();
+            if !target.as_os_str().as_bytes().starts_with(b"/memfd:") {
+                continue;
+            }
+            if let Ok(meta) = fs::metadata(entry.path()) {
+                sizes.insert((meta.dev(), meta.ino()), meta.blocks().saturating_mul(BLOCK_BYTES));
+            }
+        }
+    }
+    sizes.into_values().sum()
 }
 
 /// All descendants of this process, with their memory (proc_pid_status(5)).

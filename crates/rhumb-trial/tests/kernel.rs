@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -27,6 +27,12 @@ const TESTS: &[Test] = &[
     ("what_a_command_changes_is_reported", changes_are_reported, true),
     ("the_next_run_starts_from_the_files_and_keeps_build_products", next_run_starts_afresh, true),
     ("links_modes_and_folders_are_restored", links_modes_and_folders_are_restored, true),
+    ("deleted_files_keep_their_mode_and_new_folders_are_removed", deleted_files_and_new_folders_are_restored, true),
+    ("what_was_changed_may_become_a_folder_or_a_link", changed_files_are_replaced_in_the_repository, true),
+    ("tracked_files_that_are_ignored_are_restored", ignored_files_that_are_tracked, true),
+    ("files_of_others_are_copied", files_of_others_are_copied, true),
+    ("a_command_that_signals_its_group_ends_by_itself", signals_stay_in_the_trial, true),
+    ("sockets_of_other_programs_cannot_be_reached", sockets_are_hidden, true),
     ("credentials_cannot_be_read", credentials_cannot_be_read, true),
     ("nothing_outside_of_the_checkout_is_written", nothing_outside_is_written, true),
     ("the_terminals_of_the_user_cannot_be_reached", terminals_are_private, true),
@@ -317,6 +323,102 @@ fn links_modes_and_folders_are_restored() {
     }
 }
 
+fn deleted_files_and_new_folders_are_restored() {
+    let place = Place::new();
+    fs::set_permissions(place.repo().join("src/b.txt"), Permissions::from_mode(0o755)).unwrap();
+    let mut trial = place.trial();
+    let products = "mkdir -p build/deep new/build && touch build/deep/x";
+    run(
+        &mut trial,
+        &[Change::delete("src/b.txt")],
+        &format!("rm src/a.txt && mkdir new && echo x > new/file && {products}"),
+    );
+    let show = "stat -c '%a %n' src/a.txt src/b.txt; ls; ls build";
+    let result = run(&mut trial, &[], show);
+    assert_eq!(said(&result), "644 src/a.txt\n755 src/b.txt\nbuild\nlink\nsrc\nuntracked.txt\ndeep\nproduct");
+    // A hunk may create the same folder, and the repository may have it later.
+    let change = [Change::write("new/file", b"hunk\n".to_vec())];
+    assert_eq!(said(&run(&mut trial, &change, "cat new/file")), "hunk");
+    fs::create_dir(place.repo().join("new")).unwrap();
+    fs::write(place.repo().join("new/other"), "").unwrap();
+    assert_eq!(said(&run(&mut trial, &[], "ls new; ls build")), "other\ndeep\nproduct");
+}
+
+fn changed_files_are_replaced_in_the_repository() {
+    let place = Place::new();
+    let mut trial = place.trial();
+    let at = place.repo().join("dist");
+    run(&mut trial, &[], "echo x > dist; echo y > src/a.txt");
+    fs::create_dir(&at).unwrap();
+    fs::write(at.join("page"), "").unwrap();
+    assert_eq!(said(&run(&mut trial, &[], "ls dist; cat src/a.txt")), "page\none, changed");
+    run(&mut trial, &[], "echo x > dist/page");
+    fs::remove_dir_all(&at).unwrap();
+    std::os::unix::fs::symlink("src", &at).unwrap();
+    let result = run(&mut trial, &[], "readlink dist");
+    assert_eq!((said(&result), result.isolation.files), ("src", FileIsolation::Overlay));
+}
+
+fn ignored_files_that_are_tracked() {
+    let place = Place::new();
+    let repo = place.repo();
+    fs::create_dir_all(repo.join("vendor")).unwrap();
+    fs::write(repo.join(".gitignore"), "/build/\nvendor/\n").unwrap();
+    fs::write(repo.join(".ignore"), "*.lock\n").unwrap();
+    fs::write(repo.join("vendor/kept"), "kept\n").unwrap();
+    fs::write(repo.join("a.lock"), "locked\n").unwrap();
+    git(&repo, &["add", "-f", "vendor/kept", "a.lock"]);
+    let mut trial = place.trial();
+    let result = run(&mut trial, &[], "echo x | tee vendor/kept a.lock vendor/product build/product");
+    let paths: Vec<&str> = result.changed.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["vendor/kept"], "what .ignore hides is not shown, but restored");
+    let result = run(&mut trial, &[], "cat vendor/kept a.lock vendor/product build/product");
+    assert_eq!(said(&result), "kept\nlocked\nx\nx");
+}
+
+fn files_of_others_are_copied() {
+    let place = Place::new();
+    let at = place.repo().join("src/b.txt");
+    if std::os::unix::fs::chown(&at, Some(12_345), None).is_err() {
+        println!("files_of_others_are_copied: SKIPPED: only root can give files away");
+        return;
+    }
+    let mut trial = place.trial();
+    let result = run(&mut trial, &[], "cat src/a.txt");
+    assert_eq!(result.isolation.files, FileIsolation::Overlay);
+    let result = run(&mut trial, &[Change::write("src/b.txt", b"hunk\n".to_vec())], "cat src/b.txt");
+    assert_eq!((said(&result), result.isolation.files), ("hunk", FileIsolation::Copy));
+    assert!(result.isolation.missing[0].contains("src/b.txt belongs to another user or group"), "{result:?}");
+}
+
+fn signals_stay_in_the_trial() {
+    let place = Place::new();
+    let mut trial = place.trial();
+    let line = "trap 'echo trapped' TERM; trap 'kill 0; exit 7' EXIT; sleep 300 & exit 3";
+    let result = run(&mut trial, &[], line);
+    assert_eq!((code(&result), said(&result)), (7, "trapped"), "{result:?}");
+}
+
+fn sockets_are_hidden() {
+    let place = Place::new();
+    let (outside, inside) = (place.folder.path().join("agent.sock"), place.repo().join("own.sock"));
+    let _listening = std::os::unix::net::UnixListener::bind(&outside).unwrap();
+    let _own = std::os::unix::net::UnixListener::bind(&inside).unwrap();
+    let connect = |path: &Path| {
+        let script =
+            format!("import socket; s=socket.socket(socket.AF_UNIX); s.connect({:?}); print(\"reached\")", path);
+        format!("python3 -c '{script}' 2>&1 | tail -1")
+    };
+    let mut trial = place.trial();
+    for path in [&outside, &inside] {
+        let result = run(&mut trial, &[], &connect(path));
+        assert!(!said(&result).contains("reached") && !said(&result).is_empty(), "{path:?}: {result:?}");
+    }
+    let mut full = options(&connect(&outside));
+    full.network = Network::Full;
+    assert_eq!(said(&run_with(&mut trial, &[], &full)), "reached");
+}
+
 fn credentials_cannot_be_read() {
     let place = Place::new();
     if place.folder.path().starts_with("/tmp") {
@@ -511,6 +613,10 @@ fn too_much_memory_ends_a_command() {
     // Files in the private temporary folders are in memory, too.
     let output = stopped_output(&mut trial, "head -c 400000000 /dev/zero > /tmp/file; sleep 60", limits);
     assert!(output.contains("more than the limit of 300 MB"), "{output}");
+    let unnamed =
+        "python3 -c \"import os,time; f=os.memfd_create('f'); os.posix_fallocate(f,0,400000000); time.sleep(60)\"";
+    let output = stopped_output(&mut trial, unnamed, limits);
+    assert!(output.contains("more than the limit of 300 MB"), "{output}");
     // Less is not stopped, and what the first command held is free again.
     let mut small = options("(head -c 120000000 /dev/zero; sleep 1) | tail -c 120000000 | wc -c");
     small.limits = limits;
@@ -675,6 +781,12 @@ fn linked_work_tree() {
     let result = run(&mut trial, &[], line);
     assert_eq!(said(&result), "2", "git works in the trial");
     assert_eq!(place.state(), before);
+    assert_eq!(said(&run(&mut trial, &[], "git log --oneline | wc -l")), "1", "but what it did is not kept");
+    git(
+        &tree,
+        &["-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "-q", "--allow-empty", "-m", "later"],
+    );
+    assert_eq!(said(&run(&mut trial, &[], "git log --format=%s -1")), "later");
 }
 
 fn exit_codes_are_reported() {

@@ -59,6 +59,10 @@ impl Rules {
     /// Returns whether the rules hide the absolute `path`, `depth` levels below the root. It must be in the folder
     /// that was entered, or in one above.
     pub(crate) fn hide(&self, path: &Path, depth: usize, is_folder: bool) -> bool {
+        Self::verdict_of(&self.stacks, path, depth, is_folder)
+    }
+
+    fn verdict_of(stacks: &[Vec<(usize, Gitignore)>], path: &Path, depth: usize, is_folder: bool) -> bool {
         let verdict = |(_, rules): &(usize, Gitignore)| match rules.matched(path, is_folder) {
             Match::None => None,
             Match::Ignore(_) => Some(true),
@@ -67,7 +71,7 @@ impl Rules {
         let holding = |stack: &Vec<(usize, Gitignore)>| {
             stack.iter().rev().filter(|(at, _)| *at == 0 || *at < depth).find_map(verdict)
         };
-        self.stacks.iter().find_map(holding).unwrap_or(false)
+        stacks.iter().find_map(holding).unwrap_or(false)
     }
 
     /// Rule files that were not read: symbolic links, special files, files that are too large or not readable.
@@ -99,6 +103,41 @@ impl Rules {
             Err(_) => _ = self.unread.insert(file.to_owned()),
         }
     }
+}
+
+/// The ignore rules of git for a walk that enters each folder before its entries. Outside of a repository, the rules of `.ignore` and
+/// `.rhumbignore`.
+pub struct GitIgnore {
+    root: PathBuf,
+    rules: Rules,
+    is_repository: bool,
+}
+
+impl GitIgnore {
+    /// The rules that apply in the root.
+    pub fn new(root: &Root) -> Self {
+        let is_repository = root.kind() == RootKind::Git;
+        Self { root: root.path().to_owned(), rules: Rules::of(root, true), is_repository }
+    }
+
+    /// Enters a folder (relative to the root), and leaves the folders that do not contain it.
+    pub fn enter(&mut self, folder: &str) {
+        if !folder.is_empty() {
+            self.rules.enter(&self.root.join(folder), depth(folder), |_| true);
+        }
+    }
+
+    /// Whether the rules ignore an entry (relative to the root) of the folder that was entered. An entry of an ignored folder is
+    /// ignored, too; this asks about the entry alone. It does not matter whether the file is tracked.
+    pub fn ignores(&self, path: &str, is_folder: bool) -> bool {
+        let stacks = if self.is_repository { &self.rules.stacks[NAMES.len() - 1..] } else { &self.rules.stacks[..] };
+        Rules::verdict_of(stacks, &self.root.join(path), depth(path), is_folder)
+    }
+}
+
+/// How many levels a path is below the root.
+fn depth(path: &str) -> usize {
+    path.split('/').count()
 }
 
 /// How to treat a rule file that is a symbolic link.
@@ -145,13 +184,22 @@ fn exclude_file(root: &Root, top: &Path) -> Option<PathBuf> {
 /// As in git, rules in deeper folders take precedence, and nothing inside an ignored folder can be re-included. Unlike in git, it
 /// does not matter whether the file is tracked.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
+    is_matched(root, path, |rules| &rules.stacks)
+}
+
+/// Returns whether `.ignore` or `.rhumbignore` hide the file `path` (relative to the root), which need not exist.
+pub fn is_hidden(root: &Root, path: &str) -> bool {
+    is_matched(root, path, |rules| &rules.stacks[..NAMES.len() - 1])
+}
+
+fn is_matched(root: &Root, path: &str, stacks: impl Fn(&Rules) -> &[Vec<(usize, Gitignore)>]) -> bool {
     let below = Path::new(path);
     let mut parts: Vec<&Path> = below.ancestors().filter(|part| !part.as_os_str().is_empty()).collect();
     parts.reverse();
     let mut rules = Rules::of(root, true);
     parts.iter().zip(1..).any(|(part, depth)| {
         let (at, is_folder) = (root.path().join(part), *part != below);
-        if rules.hide(&at, depth, is_folder) {
+        if Rules::verdict_of(stacks(&rules), &at, depth, is_folder) {
             return true;
         }
         if is_folder {
@@ -164,6 +212,26 @@ pub fn is_ignored(root: &Root, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rules_of_git_are_told_from_the_others_in_a_walk() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join(".git")).unwrap();
+        std::fs::create_dir_all(dir.path().join("web/deep")).unwrap();
+        std::fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(dir.path().join(".gitignore"), "build/\n*.log\n").unwrap();
+        std::fs::write(dir.path().join("web/.gitignore"), "!keep.log\n/dist\n").unwrap();
+        std::fs::write(dir.path().join(".ignore"), "*.lock\n").unwrap();
+        let root = Root::at(dir.path()).unwrap();
+        let mut rules = GitIgnore::new(&root);
+        assert!(rules.ignores("build", true) && !rules.ignores("build", false) && rules.ignores("a.log", false));
+        assert!(!rules.ignores("a.lock", false) && is_hidden(&root, "a.lock") && !is_hidden(&root, "a.log"));
+        rules.enter("web");
+        rules.enter("web/deep");
+        assert!(rules.ignores("web/deep/a.log", false) && !rules.ignores("web/deep/dist", true));
+        assert!(rules.ignores("web/dist", true) && !rules.ignores("web/keep.log", false), "after a folder in it");
+        assert!(!rules.ignores("dist", true) && rules.ignores("keep.log", false));
+    }
 
     #[test]
     fn rules_apply_to_files_that_do_not_exist() {

@@ -66,7 +66,7 @@ mod write;
 pub use ctags::{has_ctags, run_ctags};
 pub use encoding::TextEncoding;
 pub use error::{JournalError, ReadError, WorkspaceError, WriteError};
-pub use ignore_rules::is_ignored;
+pub use ignore_rules::{GitIgnore, is_hidden, is_ignored};
 pub use journal::{
     Direction, FileChange, Journal, PendingCommit, Recovered, Recovery, UndoOutcome, last_write, recover, undo,
     unfinished_writes,
