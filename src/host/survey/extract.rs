@@ -148,7 +148,7 @@ fn is_data(path: &str) -> bool {
 }
 
 /// A hash of what records depend on beside the content: the version of the program and the queries of all languages.
-static EXTRACTOR: LazyLock<u64> = LazyLock::new(|| {
+pub(super) static EXTRACTOR: LazyLock<u64> = LazyLock::new(|| {
     let mut versions = env!("CARGO_PKG_VERSION").to_owned();
     versions.extend(Language::all().map(|language| format!("{:x}", language.fingerprint())));
     xxhash_rust::xxh3::xxh3_64(versions.as_bytes())

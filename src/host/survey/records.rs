@@ -1,7 +1,7 @@
 //! The records of files: those known from earlier surveys, and the index that joins them with new ones.
 
 use super::SurveyStart;
-use super::extract::{ChunkRecords, FileRecord};
+use super::extract::{ChunkRecords, EXTRACTOR, FileRecord, is_worth_reading};
 use super::sketch::Sketch;
 use crate::store::{ContentKey, KnownFile, StoredSegment};
 use rhumb_index::lexical::Depth;
@@ -59,9 +59,10 @@ impl KnownFiles {
         at.and_then(|at| self.files.get(at)).is_none_or(|file| file.stamp == UNREAD)
     }
 
-    /// The stamp of a file's content and of the depth, because a file is read again for another depth.
+    /// The stamp of a file's content, of the depth and of the extractor, because a file is read again for another depth or by another
+    /// version of the program.
     pub(super) fn stamp(&self, entry: &FileEntry) -> u64 {
-        entry.stamp ^ u64::from(self.depth == Depth::Headers)
+        entry.stamp ^ u64::from(self.depth == Depth::Headers) ^ *EXTRACTOR
     }
 
     pub(super) fn content(&self, key: ContentKey) -> Option<RecordId> {
@@ -102,7 +103,9 @@ const MAX_UNUSED_RECORDS: usize = 512;
 const MIN_SAVED_CHANGES: usize = 16;
 
 /// A larger file is most likely data, of which little is indexed.
-const MAX_RESERVED_BYTES: u64 = 256 << 10;
+const MAX_RESERVED_FILE_BYTES: u64 = 256 << 10;
+/// Maximum size in bytes of the files for which memory is reserved. The index of more grows as it is filled.
+const MAX_RESERVED_BYTES: u64 = 2 << 30;
 
 /// Joins known and new records into an index.
 #[derive(Debug, Default)]
@@ -123,10 +126,10 @@ impl IndexBuilder {
         Self { segments: known.segments.clone(), ..Self::default() }
     }
 
-    /// Begins a segment for the records of files. If no file is known, it reserves the memory for all.
+    /// Begins a segment for the records of files. If no file is known, it reserves the memory for all that are read.
     pub(super) fn begin_segment(&self, files: &[FileEntry], known: &KnownFiles) -> NewSegment {
-        let bytes: u64 =
-            if known.is_empty() { files.iter().map(|file| file.bytes.min(MAX_RESERVED_BYTES)).sum() } else { 0 };
+        let read = files.iter().filter(|file| known.is_empty() && is_worth_reading(file));
+        let bytes = read.map(|file| file.bytes.min(MAX_RESERVED_FILE_BYTES)).sum::<u64>().min(MAX_RESERVED_BYTES);
         let builder = SegmentBuilder::for_bytes(usize::try_from(bytes).unwrap_or(0));
         NewSegment { at: self.segments.len() as u32, builder, keys: Vec::new() }
     }
