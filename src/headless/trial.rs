@@ -59,8 +59,9 @@ pub(super) struct Tried {
 }
 
 impl Tried {
+    /// Whether the command succeeded, on files that did not change meanwhile.
     pub(super) fn succeeded(&self) -> bool {
-        self.exit == 0
+        self.exit == 0 && self.result.stale.is_empty()
     }
 
     /// The object `try` of `rhumb apply --json` and `rhumb edit --json`.
@@ -76,6 +77,7 @@ impl Tried {
     /// Why nothing is written.
     pub(super) fn reason(&self) -> String {
         match self.exit {
+            0 => format!("{} changed while {} ran in the trial checkout", self.result.stale.join(", "), self.command),
             TIMED_OUT if self.result.outcome.end == End::TimeLimit => {
                 format!("{} exceeded the time limit of command_timeout in the trial checkout", self.command)
             }
@@ -175,7 +177,11 @@ impl TrialCommand {
                 stop.stop();
             }
         };
-        trial.run(changes, &self.options, stop, &mut || Ok(None), &mut watch)
+        let result = trial.run(changes, &self.options, stop, &mut || Ok(None), &mut watch)?;
+        if result.isolation.files != isolation.files {
+            isolation_notes(&result.isolation).iter().for_each(|note| print_with_hint(&note.message, &note.hint));
+        }
+        Ok(result)
     }
 }
 

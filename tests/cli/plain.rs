@@ -213,7 +213,8 @@ fn hunks_are_edited_commented_split_and_undone() {
 #[test]
 fn pages_are_printed() {
     let lines = [
-        "/help", "/map", "/tokens", "/cost", "/settings edit_format", "/prompt", "/ls", "/theme x", "/keys", "/nothing",
+        "/help", "/map", "/tokens", "/cost", "/settings edit_format", "/view-prompt", "/ls", "/theme x", "/keys",
+        "/nothing",
     ];
     let (_, _, out) = {
         let (repo, server) = (harbour_repo(), ModelServer::start(Vec::new()));

@@ -16,7 +16,7 @@ fn reading_is_stopped_by_esc_and_goes_on_when_asked() {
         .report(Response::Unread { unread: 8_000, total: 10_000 })
         .report(Response::Surveyed { note: None })
         .settle();
-    for text in ["repo map · partial", "8000 of 10000 files are not indexed", "/read-on indexes the rest"] {
+    for text in ["repo map · partial", "8000 of 10000 files are not indexed", "/map-refresh indexes the rest"] {
         assert!(harness.screen().contains(text), "{text}\n{}", harness.screen());
     }
     // The host reads the small repository completely.

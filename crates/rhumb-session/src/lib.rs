@@ -101,11 +101,13 @@ pub use persistence::{
 pub use processes::suggested_commands::suggested;
 pub use processes::verify::{Findings, ProcessSubject};
 pub use processes::{
-    CheckMode, CommandRun, JobOutcome, Origin, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse, RunState,
-    SharedText, VerifyRequest,
+    Bisection, CheckMode, CommandRun, JobOutcome, Origin, Processes, RepeatedCheck, RunEffect, RunLog, RunResponse,
+    RunState, SharedText, VerifyRequest,
 };
 pub use proposal::commits::{CommitChoice, CommitRequest, Commits, Committed, GitEffect, GitResponse, OwnChanges};
-pub use proposal::trial::{CopyQuestion, TooLargeCopy, TrialHunks, TrialRequest, TrialResult, TrialRules, VerifyTime};
+pub use proposal::trial::{
+    CopyQuestion, TooLargeCopy, TrialCommand, TrialHunks, TrialRequest, TrialResult, TrialRules, VerifyTime,
+};
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub use proposal::write::{
     UnwrittenHunks, UnwrittenReason, WritePlan, WritePreview, WriteSummary, name_some, pending_writes,

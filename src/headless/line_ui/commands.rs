@@ -20,7 +20,7 @@ enum LineCommand {
     Discard,
     Files,
     Output,
-    Prompt,
+    ViewPrompt,
     Show,
     Thoughts,
     Verbosity,
@@ -47,7 +47,7 @@ const LINE_COMMANDS: &[LineCommandInfo] = &[
     row(LineCommand::Discard, "discard", "", "discard the draft"),
     row(LineCommand::Files, "files", "[WORD]", "list the files of the repository, or those with that word in their path"),
     row(LineCommand::Output, "output", "", "print the output of the last command"),
-    row(LineCommand::Prompt, "prompt", "", "print the next request as it will be sent"),
+    row(LineCommand::ViewPrompt, "view-prompt", "", "print the next request as it will be sent"),
     row(LineCommand::Show, "show", "N", "print the location with that number, from a search or the citations of an answer"),
     row(LineCommand::Thoughts, "thoughts", "[on|off]", "print the reasoning of the model, or do not"),
     row(LineCommand::Verbosity, "verbosity", "[LINES]", "set how many unchanged lines are printed around a hunk"),
@@ -259,7 +259,7 @@ impl LineUi {
             }
             LineCommand::Files => self.list_files(rest),
             LineCommand::Output => self.print_last_output(),
-            LineCommand::Prompt => match self.session.view().map(|view| view.prompt.render()) {
+            LineCommand::ViewPrompt => match self.session.view().map(|view| view.prompt.render()) {
                 Some(text) => self.print_text("The next request", &text.replace(['─', '━'], "").replace(" · ", ", ")),
                 None => self.out.line("The next request is not measured yet."),
             },

@@ -8,11 +8,11 @@ use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::models::Model;
 use rhumb_session::context::{Excerpt, excerpt, fence_for};
 use rhumb_session::{
-    Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TooLargeCopy, TrialRequest,
-    VerifyRequest,
+    Bisection, Failure, JobOutcome, Origin, Response, RunEffect, RunResponse, SharedText, TooLargeCopy, TrialCommand,
+    TrialRequest, VerifyRequest,
 };
 use rhumb_tokens::TokenCounter;
-use rhumb_trial::{ChangedFile, RunOptions, Trial, TrialError};
+use rhumb_trial::{ChangedFile, FileIsolation, Isolation, RunOptions, Trial, TrialError};
 use rhumb_workspace::process::{
     self, CommandLine, CommandOutcome, End, Environment, Output, RunRequest, SecretMask, StopHandle,
 };
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -49,8 +49,8 @@ pub(crate) struct RunningJobs {
     running: Mutex<BTreeMap<u64, StopHandle>>,
     runs: AtomicU64,
     reported_missing: Mutex<BTreeSet<String>>,
-    /// Whether what the isolation of trials lacks was reported.
-    isolation_reported: AtomicBool,
+    /// How the files were isolated in the last trial. What an isolation lacks is reported when this changes.
+    isolation: Mutex<Option<FileIsolation>>,
 }
 
 /// Maximum number of tokens of an output in a request to this model.
@@ -208,12 +208,17 @@ impl Host {
     fn run_trial(&self, job: u64, request: &TrialRequest, stop: &StopHandle) -> JobOutcome {
         let env = &self.shared.env;
         let failed = |failure| JobOutcome { notes: vec![failure], ..failed_outcome() };
-        let Some(line) = request.line.clone().or_else(|| env.settings.test_cmd.clone()) else {
+        let line = match &request.command {
+            TrialCommand::Line(line) => Some(line.clone()),
+            TrialCommand::Tests => env.settings.test_cmd.clone(),
+        };
+        let Some(line) = line else {
             let usual = super::usual_tests(self.shared.root.path()).unwrap_or("make test");
             let hint = format!("Set test_cmd in rhumb.toml, or give a command: /try {usual}.");
             return failed(Failure::new("No test command is set (test_cmd).", hint));
         };
-        let mut run = TrialRun { host: self, job, request, line, stop, notes: Vec::new(), changed: Vec::new() };
+        let mut run =
+            TrialRun { host: self, job, request, line, stop, notes: Vec::new(), changed: Vec::new(), is_stale: false };
         match self.with_trial(|trial| run.all(trial)).map_err(NotRun::from).flatten() {
             Ok(outcome) => outcome,
             Err(NotRun { failure, is_too_large: true }) => {
@@ -276,6 +281,8 @@ struct TrialRun<'h> {
     notes: Vec<Failure>,
     /// What the command of the last run changed.
     changed: Vec<FileProposal>,
+    /// Whether files of the repository changed during a run.
+    is_stale: bool,
 }
 
 /// Why a command was not run in a trial.
@@ -306,10 +313,8 @@ impl TrialRun<'_> {
             trial.set_max_copy_bytes(u64::MAX);
         }
         // What the isolation lacks is named before the first command.
-        if !host.shared.running_jobs.isolation_reported.swap(true, Ordering::SeqCst) {
-            let isolation = trial.probe(host.shared.env.settings.trial_network)?;
-            let notes = isolation_notes(&isolation).into_iter().map(RunResponse::Note);
-            notes.for_each(|note| host.respond_now(Response::Ran(note)));
+        if lock(&host.shared.running_jobs.isolation).is_none() {
+            host.report_isolation(&trial.probe(host.shared.env.settings.trial_network)?);
         }
         let hunks = self.request.review.proposed_hunks();
         if self.request.bisects { self.bisect(trial, &hunks) } else { self.once(trial, &hunks) }
@@ -334,6 +339,8 @@ impl TrialRun<'_> {
         let outcome = result.as_ref().map(|result| &result.outcome).map_err(|not_run| not_run.failure.clone());
         on_event(CommandEvent::Ended { result: outcome });
         let result = result?;
+        self.host.report_isolation(&result.isolation);
+        self.is_stale |= !result.stale.is_empty();
         if !result.stale.is_empty() {
             let message =
                 format!("{} changed while the trial ran, so its result may be wrong.", result.stale.join(", "));
@@ -351,38 +358,47 @@ impl TrialRun<'_> {
             shared.title = format!("`{}` {}.", short_name(&self.line), super::how(ended.end, ended.took));
         }
         outcome.changed = std::mem::take(&mut self.changed);
+        outcome.is_stale = self.is_stale;
         Ok(outcome)
     }
 
-    /// Searches for the smallest set of hunks without which the command succeeds.
+    /// Searches for a smallest set of hunks without which the command succeeds.
     fn bisect(&mut self, trial: &mut Trial, hunks: &[HunkId]) -> Result<JobOutcome, NotRun> {
-        let mut stopped = false;
         let needed = self.request.review.needed_hunks(hunks);
-        let culprits = {
-            let mut passes = |set: &[HunkId]| -> Result<bool, Option<NotRun>> {
-                let ended = self.run(trial, set).map_err(Some)?;
-                if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(ended.end.is_success()) }
-            };
-            let mut search = || -> Result<Vec<HunkId>, Option<NotRun>> {
-                if !passes(&[])? {
-                    return Ok(Vec::new());
-                }
-                let found = failure_inducing_set(hunks.len(), &needed, |set| {
-                    passes(&set.iter().filter_map(|at| hunks.get(*at).copied()).collect::<Vec<_>>())
-                })?;
-                Ok(found.into_iter().filter_map(|at| hunks.get(at).copied()).collect())
-            };
-            match search() {
-                Ok(culprits) => Some(culprits),
-                Err(None) => {
-                    stopped = true;
-                    None
-                }
-                Err(Some(not_run)) => return Err(not_run),
+        let mut passes = |set: &[HunkId]| -> Result<bool, Option<NotRun>> {
+            let ended = self.run(trial, set).map_err(Some)?;
+            if matches!(ended.end, End::Stopped) { Err(None) } else { Ok(ended.end.is_success()) }
+        };
+        let mut search = || -> Result<Bisection, Option<NotRun>> {
+            // The last result may be of other hunks, or a matter of chance.
+            if passes(hunks)? {
+                return Ok(Bisection::Passes);
             }
+            if !passes(&[])? {
+                return Ok(Bisection::FailsWithoutHunks);
+            }
+            let found = failure_inducing_set(hunks.len(), &needed, |set| {
+                passes(&set.iter().filter_map(|at| hunks.get(*at).copied()).collect::<Vec<_>>())
+            })?;
+            Ok(Bisection::Culprits(found.into_iter().filter_map(|at| hunks.get(at).copied()).collect()))
+        };
+        let bisection = match search() {
+            Ok(bisection) => Some(bisection),
+            Err(None) => None,
+            Err(Some(not_run)) => return Err(not_run),
         };
         let notes = std::mem::take(&mut self.notes);
-        Ok(JobOutcome { culprits, stopped, notes, ..JobOutcome::default() })
+        Ok(JobOutcome { stopped: bisection.is_none(), bisection, notes, ..JobOutcome::default() })
+    }
+}
+
+impl Host {
+    /// Reports what the isolation lacks, if the files are not isolated as in the trial before.
+    fn report_isolation(&self, isolation: &Isolation) {
+        if lock(&self.shared.running_jobs.isolation).replace(isolation.files) != Some(isolation.files) {
+            let notes = isolation_notes(isolation).into_iter().map(RunResponse::Note);
+            notes.for_each(|note| self.respond_now(Response::Ran(note)));
+        }
     }
 }
 

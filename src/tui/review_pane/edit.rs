@@ -8,7 +8,7 @@ use rhumb_edit::review::{CommentTarget, HunkId, PlaceError};
 use super::Row;
 use crate::tui::overlay::{CommentBox, CommentContext, Placement, PlacementAction, PlacementBox};
 use crate::tui::prelude::*;
-use rhumb_session::TrialHunks;
+use rhumb_session::{TrialCommand, TrialHunks};
 
 /// A text of the review to be edited in the external editor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl App {
             Action::Reask => self.ask_for_refused(false),
             Action::ReaskAll => self.ask_for_refused(true),
             Action::Dismiss => self.refused_here().map_or_else(Vec::new, |index| self.put_away(index)),
-            Action::TryHunks => run(self.session.try_hunks(TrialHunks::Proposed, None)),
-            Action::TryAccepted => run(self.session.try_hunks(TrialHunks::Accepted, None)),
+            Action::TryHunks => run(self.session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests)),
+            Action::TryAccepted => run(self.session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests)),
             Action::BisectHunks => run(self.session.bisect_hunks()),
             Action::Abandon => self.abandon_review(),
             _ => return None,

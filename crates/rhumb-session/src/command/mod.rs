@@ -13,7 +13,8 @@ pub use table::{Argument, COMMANDS, Group};
 
 use crate::context::Mode;
 use crate::{
-    CapChange, Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session, TrialHunks,
+    CapChange, Effect, GitEffect, IndexEffect, Level, LookupEffect, ModelRole, PassageCommand, Session, TrialCommand,
+    TrialHunks,
 };
 use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::Refresh;
@@ -452,7 +453,7 @@ impl Session {
             Command::Run(line) => return self.run_line(line),
             Command::Git(arguments) => return self.run_git(arguments),
             Command::Test(line) => return self.test(line),
-            Command::Try(line) => return self.try_hunks(TrialHunks::Proposed, line),
+            Command::Try(line) => return self.try_hunks(TrialHunks::Proposed, TrialCommand::or_tests(line)),
             Command::Lint(names) => return self.lint(&names),
             Command::Undo => return self.undo_or_redo(Direction::Undo),
             Command::Redo => return self.undo_or_redo(Direction::Redo),

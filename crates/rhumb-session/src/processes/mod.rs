@@ -175,14 +175,27 @@ pub struct JobOutcome {
     pub checks: Vec<String>,
     /// The files with findings, or else those that were checked.
     pub files: Vec<String>,
-    /// Of a search for the hunks that make a command fail: those hunks; empty if it fails without them as well.
-    pub culprits: Option<Vec<HunkId>>,
+    /// Of a search for the hunks that make a command fail, if it came to its end.
+    pub bisection: Option<Bisection>,
+    /// Of a trial: whether files of the repository changed meanwhile, so that the result may be wrong.
+    pub is_stale: bool,
     /// Of a trial: the text files that the command itself changed.
     pub changed: Vec<FileProposal>,
     /// Of a trial that was not run: the copy that the user has to agree to.
     pub too_large: Option<Box<TooLargeCopy>>,
     /// Warnings for the user.
     pub notes: Vec<Failure>,
+}
+
+/// The result of a search for the hunks that make a command fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bisection {
+    /// The command succeeds with all hunks.
+    Passes,
+    /// It fails without any of them as well.
+    FailsWithoutHunks,
+    /// It fails with these hunks, and succeeds without them.
+    Culprits(Vec<HunkId>),
 }
 
 /// The state of a run.

@@ -2,7 +2,9 @@
 
 use super::{Purpose, RunEffect};
 use crate::context::Mode;
-use crate::{Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject, TrialRequest};
+use crate::{
+    Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject, TrialCommand, TrialRequest,
+};
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{CommandLine, matches_pattern};
@@ -64,7 +66,7 @@ impl Session {
     /// Runs a suggested command on the hunks under review, or on the files as they are, in a trial checkout.
     pub(super) fn try_suggested(&mut self, line: String) -> Vec<Effect> {
         let hunks = self.proposals.review().proposed_hunks();
-        let trial = TrialRequest::new(Some(line), self.proposals.review().with_hunks(&hunks));
+        let trial = TrialRequest::new(TrialCommand::Line(line), self.proposals.review().with_hunks(&hunks));
         let job = self.new_job(Purpose::Suggested);
         vec![Effect::Run(RunEffect::Try { job, trial })]
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::context::Mode;
-use crate::{AskEvent, Connection, PendingWrite, Question, Response, Written};
+use crate::{AskEvent, Connection, PendingWrite, Question, Response, TrialCommand, Written};
 use rhumb_llm::{Completion, Finish, StreamEvent};
 
 fn session() -> Session {
@@ -229,14 +229,16 @@ fn a_suggested_command_runs_in_a_trial_instead_if_the_user_says_so() {
     answer(&mut session, 1, "Then:\n\n```sh\nmake test\n```\n");
     let effects = session.answer('t');
     let [Effect::Run(RunEffect::Try { trial, .. })] = effects.as_slice() else { panic!("{effects:?}") };
-    assert_eq!(trial.line.as_deref(), Some("make test"));
+    assert_eq!(trial.command, TrialCommand::Line("make test".to_owned()));
 }
 
 #[test]
 fn allowed_commands_run_in_a_trial_without_a_question_and_after_the_edits_are_located() {
     let tried = |effects: &[Effect]| -> Vec<String> {
         let line = |effect: &Effect| match effect {
-            Effect::Run(RunEffect::Try { trial, .. }) => trial.line.clone(),
+            Effect::Run(RunEffect::Try { trial: TrialRequest { command: TrialCommand::Line(line), .. }, .. }) => {
+                Some(line.clone())
+            }
             _ => None,
         };
         effects.iter().filter_map(line).collect()

@@ -4,9 +4,10 @@
 use super::Purpose;
 use super::suggested_commands::RUN_IN_TRIAL;
 use crate::context::Mode;
+use crate::request::chat_files::NAMES_HINT;
 use crate::{
     CheckMode, Choice, Connection, CopyQuestion, Effect, Entry, JobOutcome, Level, PendingWrite, Question,
-    RepeatedCheck, RequestSpec, Session, SharedText, Subject, Turn, VerifyRequest, name_some,
+    RepeatedCheck, RequestSpec, Session, SharedText, Subject, TrialCommand, Turn, VerifyRequest, name_some,
 };
 use rhumb_edit::FileProposal;
 use rhumb_text::count;
@@ -45,8 +46,8 @@ pub struct Findings {
     request: String,
     /// The check to repeat, if the user requested it.
     recheck: Option<RepeatedCheck>,
-    /// The command of the trial to repeat before anything is written: `Some(None)` for the test command of the settings.
-    retrial: Option<Option<String>>,
+    /// The command of the trial that failed, which is repeated before anything is written.
+    failed_trial: Option<TrialCommand>,
 }
 
 /// A question about a command or its output.
@@ -142,7 +143,7 @@ impl Session {
         for name in names {
             match self.resolve_name(name) {
                 Ok(found) => paths.extend(found),
-                Err(reason) => self.report(Level::Error, reason, "/pick-file opens the file picker."),
+                Err(reason) => self.report(Level::Error, reason, NAMES_HINT),
             }
         }
         if paths.is_empty() {
@@ -180,7 +181,7 @@ impl Session {
         };
         let is_free =
             self.may_send_findings() && self.turns.count() == verification.turns && self.proposals.review().is_empty();
-        let findings = Findings { found, files, request: verification.request, recheck: None, retrial: None };
+        let findings = Findings { found, files, request: verification.request, recheck: None, failed_trial: None };
         if is_free {
             return self.send_findings(findings);
         }
@@ -206,12 +207,12 @@ impl Session {
     }
 
     /// Sends the failure of a trial to the model, or offers to. The trial is repeated when the answer has edits.
-    pub(crate) fn fix_trial(&mut self, outcome: JobOutcome, check: RepeatedCheck, may_send: bool) -> Vec<Effect> {
+    pub(crate) fn fix_trial(&mut self, outcome: JobOutcome, command: TrialCommand, may_send: bool) -> Vec<Effect> {
         let Some(mut found) = outcome.shared else { return Vec::new() };
         let files = self.files_in_output(&found.text);
         found.text.push_str(FIX_TRIAL);
         let request = self.proposals.request().to_owned();
-        let findings = Findings { found, files, request, recheck: None, retrial: Some(check.line) };
+        let findings = Findings { found, files, request, recheck: None, failed_trial: Some(command) };
         if may_send {
             return self.send_findings(findings);
         }
@@ -222,12 +223,10 @@ impl Session {
         Vec::new()
     }
 
-    /// Withdraws the question about an earlier failure of the command of a trial; `None` is the test command of the settings.
-    pub(crate) fn withdraw_failed_trial(&mut self, line: Option<&str>) {
+    /// Withdraws the question about an earlier failure of the command of a trial.
+    pub(crate) fn withdraw_failed_trial(&mut self, command: &TrialCommand) {
         self.questions.withdraw(|subject| match subject {
-            Subject::Process(ProcessSubject::Fix(findings)) => {
-                findings.retrial.as_ref().is_some_and(|known| known.as_deref() == line)
-            }
+            Subject::Process(ProcessSubject::Fix(findings)) => findings.failed_trial.as_ref() == Some(command),
             _ => false,
         });
     }
@@ -249,9 +248,9 @@ impl Session {
 
     /// Sends findings to the model as a message of the program, in the next round.
     fn send_findings(&mut self, findings: Findings) -> Vec<Effect> {
-        let Findings { found: SharedText { text, .. }, files, request, retrial, .. } = findings;
+        let Findings { found: SharedText { text, .. }, files, request, failed_trial, .. } = findings;
         let retries = self.proposals.retries_mut();
-        (retries.repairs, retries.retrial) = (retries.repairs + 1, retrial);
+        (retries.repairs, retries.failed_trial) = (retries.repairs + 1, failed_trial);
         let round = self.proposals.retries().repairs;
         let of = self.processes.max_rounds.max(round);
         for path in &files {
@@ -277,7 +276,7 @@ impl Session {
             Some(found) => {
                 let files = if outcome.files.is_empty() { self.files_in_output(&found.text) } else { outcome.files };
                 let request = self.proposals.request().to_owned();
-                self.offer_findings(Findings { found, files, request, recheck: Some(recheck), retrial: None });
+                self.offer_findings(Findings { found, files, request, recheck: Some(recheck), failed_trial: None });
             }
             None if outcome.failed || !outcome.notes.is_empty() => {}
             None if outcome.checks.is_empty() => {
@@ -335,7 +334,7 @@ impl Session {
                 let files = self.files_in_output(&found.text);
                 found.text.push_str(FIX);
                 let request = self.proposals.request().to_owned();
-                self.send_for_fix(Findings { found, files, request, recheck, retrial: None })
+                self.send_for_fix(Findings { found, files, request, recheck, failed_trial: None })
             }
             (ProcessSubject::Fix(findings), 's') => {
                 self.processes.shared_check = findings.recheck.or_else(|| self.proposals.retries().recheck.clone());

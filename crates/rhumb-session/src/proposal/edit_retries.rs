@@ -3,7 +3,7 @@
 
 use crate::context;
 use crate::transcript::{self};
-use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, Turn};
+use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, TrialCommand, Turn};
 use rhumb_edit::review::{EditState, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
@@ -31,8 +31,8 @@ pub(crate) struct EditRetries {
     pub(crate) repairs: usize,
     /// The failed check that the request is to fix. It is repeated after each write.
     pub(crate) recheck: Option<RepeatedCheck>,
-    /// The command of a failed trial, which is repeated when an answer has edits; `Some(None)` for the test command of the settings.
-    pub(crate) retrial: Option<Option<String>>,
+    /// The command of a failed trial, which is repeated when an answer has edits.
+    pub(crate) failed_trial: Option<TrialCommand>,
 }
 
 impl EditRetries {
@@ -98,12 +98,7 @@ impl Session {
             self.record_edits(&outcomes, &repeated, &before);
             return Vec::new();
         }
-        self.proposals.count += 1;
-        if self.proposals.request != request {
-            // Feedback on the hunks of another request does not apply to this one.
-            self.proposals.feedback.clear();
-        }
-        self.proposals.request.clone_from(&request);
+        self.proposals.count_proposal(&request);
         let is_unchanged =
             message.is_some() && context::same_refusals(&self.proposals.retries.last_outcomes, &outcomes);
         self.report_refused(&newer.refused_states(), is_unchanged);

@@ -144,6 +144,7 @@ impl Proposals {
     pub(crate) fn count_proposal(&mut self, request: &str) {
         self.count += 1;
         if self.request != request {
+            // Feedback on the hunks of another request does not apply to this one.
             self.feedback.clear();
         }
         request.clone_into(&mut self.request);

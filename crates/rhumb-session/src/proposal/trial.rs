@@ -3,8 +3,8 @@
 use super::write::pending_writes;
 use crate::processes::{Purpose, RunEffect};
 use crate::{
-    CheckMode, Choice, Effect, Failure, JobOutcome, Level, Notice, PendingWrite, ProcessSubject, Question,
-    RepeatedCheck, Session, Subject, name_some,
+    Bisection, CheckMode, Choice, Effect, Failure, JobOutcome, Level, Notice, PendingWrite, ProcessSubject, Question,
+    Session, Subject, name_some,
 };
 use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review};
 use rhumb_edit::{FileChange, FileProposal, Proposal};
@@ -36,11 +36,27 @@ impl TrialHunks {
     }
 }
 
+/// What a trial runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrialCommand {
+    /// The test command of the settings.
+    Tests,
+    /// A command line.
+    Line(String),
+}
+
+impl TrialCommand {
+    /// The command line, or the test command of the settings if there is none.
+    pub(crate) fn or_tests(line: Option<String>) -> Self {
+        line.map_or(Self::Tests, Self::Line)
+    }
+}
+
 /// A command to run in a trial checkout.
 #[derive(Debug, Clone)]
 pub struct TrialRequest {
-    /// The command line; `None` for the test command of the settings.
-    pub line: Option<String>,
+    /// The command.
+    pub command: TrialCommand,
     /// The review, with the decisions that count: its accepted hunks are applied.
     pub review: Arc<Review>,
     /// Whether to search for the smallest set of these hunks without which the command succeeds.
@@ -51,15 +67,15 @@ pub struct TrialRequest {
 
 impl PartialEq for TrialRequest {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |request: &Self| (request.line.clone(), request.bisects, request.may_copy);
+        let parts = |request: &Self| (request.command.clone(), request.bisects, request.may_copy);
         parts(self) == parts(other) && self.review.files == other.review.files
     }
 }
 
 impl TrialRequest {
-    /// Runs a command, or the test command of the settings, on the accepted hunks of a review.
-    pub(crate) fn new(line: Option<String>, review: Review) -> Self {
-        Self { line, review: Arc::new(review), bisects: false, may_copy: false }
+    /// Runs a command on the accepted hunks of a review.
+    pub(crate) fn new(command: TrialCommand, review: Review) -> Self {
+        Self { command, review: Arc::new(review), bisects: false, may_copy: false }
     }
 
     /// The changes of a set of the hunks, as a write would make them.
@@ -68,16 +84,21 @@ impl TrialRequest {
     }
 }
 
+/// Who started a trial. The failure of a trial that the program started is sent to the model without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum StartedBy {
+    User,
+    Program,
+}
+
 /// A trial that runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunningTrial {
     hunks: TrialHunks,
     count: usize,
     state: u64,
-    /// The command line that the user gave.
-    line: Option<String>,
-    /// Whether the program started it. Its failure is sent to the model without a question.
-    is_automatic: bool,
+    command: TrialCommand,
+    started_by: StartedBy,
     turns: u64,
 }
 
@@ -86,6 +107,8 @@ pub(crate) struct RunningTrial {
 pub struct TrialResult {
     /// The command line.
     pub line: String,
+    /// What was requested.
+    command: TrialCommand,
     /// The hunks that it applied.
     pub hunks: TrialHunks,
     /// Their number.
@@ -94,8 +117,8 @@ pub struct TrialResult {
     pub passed: bool,
     /// What the command said about its tests, such as "212 passed"; may be empty.
     pub summary: String,
-    /// Whether it was the test command of the settings.
-    is_test: bool,
+    /// Whether files of the repository changed while it ran, so that it may be wrong.
+    is_stale: bool,
     /// Identifies the changes.
     state: u64,
     /// The revision of the review for which `is_current` was computed last.
@@ -170,9 +193,9 @@ pub struct CopyQuestion {
 }
 
 impl Session {
-    /// Runs a command, or the test command of the settings, on hunks that are not written.
-    pub fn try_hunks(&mut self, hunks: TrialHunks, line: Option<String>) -> Vec<Effect> {
-        self.begin_trial(hunks, line, false)
+    /// Runs a command on hunks that are not written.
+    pub fn try_hunks(&mut self, hunks: TrialHunks, command: TrialCommand) -> Vec<Effect> {
+        self.start_trial(hunks, command, StartedBy::User, false)
     }
 
     /// Searches for the smallest set of hunks without which the command of the last trial succeeds.
@@ -182,19 +205,15 @@ impl Session {
             self.report(Level::Info, "No trial of these hunks has failed.", hint);
             return Vec::new();
         };
-        let (line, hunks) = (last.line.clone(), last.hunks);
-        self.start_trial(hunks, Some(line), false, true)
-    }
-
-    fn begin_trial(&mut self, hunks: TrialHunks, line: Option<String>, is_automatic: bool) -> Vec<Effect> {
-        self.start_trial(hunks, line, is_automatic, false)
+        let (command, hunks) = (last.command.clone(), last.hunks);
+        self.start_trial(hunks, command, StartedBy::User, true)
     }
 
     fn start_trial(
         &mut self,
         hunks: TrialHunks,
-        line: Option<String>,
-        is_automatic: bool,
+        command: TrialCommand,
+        started_by: StartedBy,
         bisects: bool,
     ) -> Vec<Effect> {
         let ids = self.hunks_of(hunks);
@@ -215,23 +234,23 @@ impl Session {
         let review = self.proposals.review.with_hunks(&ids);
         let state = state_of(&review);
         let turns = self.turns.count();
-        let running = RunningTrial { hunks, count: ids.len(), state, line: line.clone(), is_automatic, turns };
-        let trial = TrialRequest { bisects, ..TrialRequest::new(line, review) };
+        let running = RunningTrial { hunks, count: ids.len(), state, command: command.clone(), started_by, turns };
+        let trial = TrialRequest { bisects, ..TrialRequest::new(command, review) };
         let job = self.new_job(if bisects { Purpose::Bisect(running) } else { Purpose::Trial(running) });
         vec![Effect::Run(RunEffect::Try { job, trial })]
     }
 
     /// Starts the trial that the settings require for a complete proposal, or that repeats one whose failure was sent to the model.
     pub(crate) fn try_proposal(&mut self) -> Vec<Effect> {
-        let line = match &self.proposals.retries.retrial {
-            Some(line) => line.clone(),
-            None if self.proposals.trials.rules.automatic && !self.proposals.trials.copy_refused => None,
+        let command = match &self.proposals.retries.failed_trial {
+            Some(command) => command.clone(),
+            None if self.proposals.trials.rules.automatic && !self.proposals.trials.copy_refused => TrialCommand::Tests,
             None => return Vec::new(),
         };
         if self.hunks_of(TrialHunks::Proposed).is_empty() {
             return Vec::new();
         }
-        self.begin_trial(TrialHunks::Proposed, line, true)
+        self.start_trial(TrialHunks::Proposed, command, StartedBy::Program, false)
     }
 
     fn hunks_of(&self, hunks: TrialHunks) -> Vec<HunkId> {
@@ -244,12 +263,12 @@ impl Session {
         review.ids().filter(|id| is_open(id) && is_tried(id)).collect()
     }
 
-    /// The last trial, and whether it applied exactly the hunks that it would apply now.
+    /// The last trial, and whether its result holds: it applied exactly the hunks that it would apply now, to files that did not change.
     pub fn trial(&self) -> Option<(&TrialResult, bool)> {
         let last = self.proposals.trials.last.as_ref()?;
         let revision = self.proposals.review_revision();
         if last.checked.get().0 != revision {
-            last.checked.set((revision, self.state_now(last.hunks) == last.state));
+            last.checked.set((revision, !last.is_stale && self.state_now(last.hunks) == last.state));
         }
         Some((last, last.checked.get().1))
     }
@@ -280,13 +299,14 @@ impl Session {
     /// Whether the last trial of exactly the accepted hunks passed; `None` if there is none.
     fn accepted_passed(&self) -> Option<bool> {
         let last = self.proposals.trials.last.as_ref()?;
-        (last.state == self.state_now(TrialHunks::Accepted)).then_some(last.passed)
+        let is_current = !last.is_stale && last.state == self.state_now(TrialHunks::Accepted);
+        is_current.then_some(last.passed)
     }
 
     /// Whether the tests run after a write of the accepted hunks; `None` if nothing is checked.
     pub(super) fn tests_after_write(&self) -> Option<CheckMode> {
         let is_tested = self.accepted_passed() == Some(true)
-            && self.proposals.trials.last.as_ref().is_some_and(|last| last.is_test);
+            && self.proposals.trials.last.as_ref().is_some_and(|last| last.command == TrialCommand::Tests);
         match self.proposals.trials.rules.verify {
             VerifyTime::Before if is_tested => Some(CheckMode::Off),
             VerifyTime::Before | VerifyTime::After => Some(CheckMode::FromSettings),
@@ -335,8 +355,9 @@ impl Session {
                 self.continue_write()
             }
             RUN_TRIAL => {
-                let line = self.proposals.trials.last.as_ref().map(|last| last.line.clone());
-                self.try_hunks(TrialHunks::Accepted, line)
+                let last = self.proposals.trials.last.as_ref();
+                let command = last.map_or(TrialCommand::Tests, |last| last.command.clone());
+                self.try_hunks(TrialHunks::Accepted, command)
             }
             _ => Vec::new(),
         }
@@ -345,7 +366,7 @@ impl Session {
     /// Asks whether to copy a repository that is larger than the limit of the settings.
     pub(crate) fn ask_about_copy(&mut self, purpose: Purpose, refused: TooLargeCopy) {
         let TooLargeCopy { trial, failure } = refused;
-        let is_automatic = matches!(&purpose, Purpose::Trial(running) if running.is_automatic);
+        let is_automatic = matches!(&purpose, Purpose::Trial(running) if running.started_by == StartedBy::Program);
         let copy = CopyQuestion { purpose, trial };
         self.questions.withdraw(|subject| matches!(subject, Subject::Process(ProcessSubject::Copy(_))));
         let question = Question {
@@ -367,38 +388,48 @@ impl Session {
         vec![Effect::Run(RunEffect::Try { job, trial: TrialRequest { may_copy: true, ..copy.trial } })]
     }
 
-    /// Handles the end of a trial. `line` is the command line, and `said` its output.
+    /// Handles the end of a trial.
     pub(crate) fn trial_done(
         &mut self,
         running: RunningTrial,
         outcome: JobOutcome,
         line: String,
-        said: &str,
+        output: &str,
     ) -> Vec<Effect> {
         let was_run = !line.is_empty() && !outcome.stopped && (outcome.shared.is_some() || !outcome.failed);
         if !was_run {
             return Vec::new();
         }
-        let RunningTrial { hunks, count, state, is_automatic, turns, line: given } = running;
-        self.withdraw_failed_trial(given.as_deref());
+        let RunningTrial { hunks, count, state, started_by, turns, command } = running;
+        self.withdraw_failed_trial(&command);
         let passed = !outcome.failed;
         let checked = Cell::new((u64::MAX, false));
-        let (is_test, summary) = (given.is_none(), test_summary(said));
-        let result = TrialResult { line, hunks, count, passed, summary, is_test, state, checked };
+        let summary = test_summary(output);
+        let result = TrialResult {
+            line,
+            command: command.clone(),
+            hunks,
+            count,
+            passed,
+            summary,
+            is_stale: outcome.is_stale,
+            state,
+            checked,
+        };
         self.report(if passed { Level::Info } else { Level::Warning }, format!("{}.", result.text()), "");
         // Tests leave files behind that are not worth a review.
-        let is_leftover = |file: &FileProposal| result.is_test && file.change == FileChange::Create;
+        let is_leftover = |file: &FileProposal| command == TrialCommand::Tests && file.change == FileChange::Create;
         if !outcome.changed.iter().all(is_leftover) {
             self.offer_changes(&result.line, outcome.changed.clone());
         }
         self.proposals.trials.last = Some(result);
-        let recheck = RepeatedCheck { test: given.is_none(), line: given, lint: false };
         if passed {
-            self.proposals.retries.retrial = None;
+            self.proposals.retries.failed_trial.take_if(|failed| *failed == command);
             return Vec::new();
         }
-        let may_send = is_automatic && turns == self.turns.count() && self.may_send_findings();
-        self.fix_trial(outcome, recheck, may_send)
+        let is_expected = started_by == StartedBy::Program && turns == self.turns.count();
+        let may_send = is_expected && self.may_send_findings();
+        self.fix_trial(outcome, command, may_send)
     }
 
     /// Offers to review what a command changed in a trial, such as a formatter or a code generator.
@@ -432,13 +463,21 @@ impl Session {
 
     /// Handles the end of a search for the hunks that make a command fail.
     pub(crate) fn bisect_done(&mut self, outcome: &JobOutcome) {
-        let Some(culprits) = outcome.culprits.as_ref().filter(|_| !outcome.stopped) else { return };
+        let culprits = match &outcome.bisection {
+            None => return,
+            Some(Bisection::Passes) => {
+                let text = "The command succeeds with all of the hunks now, so none of them makes it fail.";
+                self.report(Level::Info, text, "It may fail at random, or something else has changed.");
+                return;
+            }
+            Some(Bisection::FailsWithoutHunks) => {
+                let text = "The command fails without any of the hunks as well.";
+                self.report(Level::Info, text, "They are not the cause.");
+                return;
+            }
+            Some(Bisection::Culprits(culprits)) => culprits,
+        };
         let review = &self.proposals.review;
-        if culprits.is_empty() {
-            let text = "The command fails without any of the hunks as well.";
-            self.report(Level::Info, text, "They are not the cause.");
-            return;
-        }
         let name = |id: &HunkId| {
             let number = review.ids().position(|other| other == *id).map_or(0, |at| at + 1);
             let path = review.files.get(id.file).map_or("", |file| file.path.as_str());
@@ -451,7 +490,9 @@ impl Session {
         };
         self.proposals.trials.culprits_of = state_of_files(review);
         self.proposals.trials.culprits.clone_from(culprits);
-        self.notices.push(Notice::ShowHunk(culprits[0]));
+        if let Some(first) = culprits.first() {
+            self.notices.push(Notice::ShowHunk(*first));
+        }
         self.report(Level::Warning, text, "The review marks it; reject it, or comment on it and send that.");
     }
 }
@@ -536,6 +577,10 @@ mod tests {
         (*job, trial.clone())
     }
 
+    fn line(line: &str) -> TrialCommand {
+        TrialCommand::Line(line.to_owned())
+    }
+
     /// Ends a trial. Returns the effects.
     fn end(session: &mut Session, job: u64, line: &str, failed: bool) -> Vec<Effect> {
         session.handle(Response::Ran(RunResponse::Started { job, run: job, line: line.into() }));
@@ -551,16 +596,19 @@ mod tests {
     #[test]
     fn a_trial_applies_the_hunks_that_a_write_would_write() {
         let mut session = session();
-        assert!(session.try_hunks(TrialHunks::Proposed, None).is_empty(), "nothing is under review");
+        assert!(session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests).is_empty(), "nothing is under review");
         propose(&mut session, "A\nb\nC\nd\nE\n");
         session.proposals.review.decide(hunk(0), Decision::Accepted);
         session.proposals.review.decide(hunk(1), Decision::Rejected);
-        let effects = session.try_hunks(TrialHunks::Proposed, Some("make".into()));
+        let effects = session.try_hunks(TrialHunks::Proposed, line("make"));
         let (job, request) = tried(&effects);
-        assert_eq!((request.line.as_deref(), written(&request)), (Some("make"), vec![Some("A\nb\nc\nd\nE\n".into())]));
-        assert!(session.is_trying() && session.try_hunks(TrialHunks::Accepted, None).is_empty(), "one at a time");
+        assert_eq!((request.command.clone(), written(&request)), (line("make"), vec![Some("A\nb\nc\nd\nE\n".into())]));
+        assert!(
+            session.is_trying() && session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests).is_empty(),
+            "one at a time"
+        );
         end(&mut session, job, "make", false);
-        let effects = session.try_hunks(TrialHunks::Accepted, None);
+        let effects = session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests);
         assert_eq!(written(&tried(&effects).1), [Some("A\nb\nc\nd\ne\n".into())]);
     }
 
@@ -568,7 +616,7 @@ mod tests {
     fn a_result_holds_until_the_hunks_are_others() {
         let mut session = session();
         propose(&mut session, "A\nb\nC\nd\ne\n");
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests));
         end(&mut session, job, "make", false);
         let (result, is_current) = session.trial().unwrap();
         assert_eq!((result.text().as_str(), is_current), ("`make`: passed, with 2 proposed hunks", true));
@@ -585,7 +633,7 @@ mod tests {
         let mut session = session();
         propose(&mut session, "A\nb\nC\nd\ne\n");
         session.proposals.review.decide_all(Decision::Accepted);
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
         assert!(end(&mut session, job, "make", true).is_empty(), "the user asked for it, so the failure is offered");
         assert!(session.write_accepted().is_empty() && !session.proposals.is_writing());
         let question = session.questions.first().unwrap();
@@ -602,7 +650,8 @@ mod tests {
         let mut session = session();
         propose(&mut session, "A\nb\nC\nd\ne\n");
         let mut run = |line: Option<&str>, failed| {
-            let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, line.map(str::to_owned)));
+            let (job, _) =
+                tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::or_tests(line.map(str::to_owned))));
             end(&mut session, job, "make", failed);
             session.questions.iter().count()
         };
@@ -616,7 +665,7 @@ mod tests {
     fn other_hunks_than_those_that_failed_are_written_without_a_question() {
         let mut session = session();
         propose(&mut session, "A\nb\nC\nd\ne\n");
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests));
         end(&mut session, job, "make", true);
         session.proposals.review.decide(hunk(0), Decision::Accepted);
         session.proposals.review.decide(hunk(1), Decision::Rejected);
@@ -647,7 +696,7 @@ mod tests {
         let mut session = session();
         propose(&mut session, "A\nb\nc\nd\ne\n");
         session.proposals.review.decide_all(Decision::Accepted);
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
         end(&mut session, job, "make", true);
         assert!(session.write_planned(plan(CommitChoice::NoCommit)).is_empty());
         assert_eq!(commit_choice(&session.answer('y')), CommitChoice::NoCommit);
@@ -682,7 +731,7 @@ mod tests {
             propose(&mut session, "A\nb\nC\nd\ne\n");
             for hunk in [hunk(0), hunk(1)] {
                 session.proposals.review.decide(hunk, Decision::Accepted);
-                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
                 end(&mut session, job, "make", true);
                 assert!(session.write_accepted().is_empty(), "it asks after {response:?}");
                 assert_eq!(session.questions.first().unwrap().subject, Subject::FailedTrial);
@@ -736,7 +785,7 @@ mod tests {
             propose(&mut session, "A\nb\nc\nd\ne\n");
             session.proposals.review.decide_all(Decision::Accepted);
             if passed {
-                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, None));
+                let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
                 end(&mut session, job, "make", false);
             }
             session.write_accepted();
@@ -751,16 +800,74 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_are_repeated_from_a_question_count_as_tests() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
+        end(&mut session, job, "make test", true);
+        assert_eq!(session.questions.len(), 1, "the failure is offered");
+        assert!(session.write_accepted().is_empty());
+        let (job, request) = tried(&session.answer('t'));
+        assert_eq!(request.command, TrialCommand::Tests);
+        end(&mut session, job, "make test", false);
+        assert!(session.questions.is_empty(), "the failure holds no longer");
+        session.write_accepted();
+        assert_eq!(session.tests_after_write(), Some(CheckMode::Off));
+    }
+
+    #[test]
+    fn a_result_on_files_that_changed_meanwhile_does_not_count() {
+        let mut session = session();
+        session.proposals.set_trial_rules(TrialRules { required: true, ..TrialRules::default() });
+        session.handle(Response::Head("main".into()));
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        session.proposals.review.decide_all(Decision::Accepted);
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, TrialCommand::Tests));
+        session.handle(Response::Ran(RunResponse::Started { job, run: job, line: "make".into() }));
+        let outcome = JobOutcome { is_stale: true, ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }));
+        assert!(session.trial().is_some_and(|(last, holds)| last.passed && !holds));
+        assert!(session.write_accepted().is_empty(), "the write asks for a trial");
+    }
+
+    #[test]
+    fn hunks_with_which_the_command_succeeds_are_not_blamed() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests));
+        end(&mut session, job, "make", true);
+        let (job, _) = tried(&session.bisect_hunks());
+        let outcome = JobOutcome { bisection: Some(Bisection::Passes), ..JobOutcome::default() };
+        session.handle(Response::Ran(RunResponse::Done { job, outcome }));
+        assert!(session.culprits().is_empty());
+    }
+
+    #[test]
+    fn a_failed_trial_is_repeated_until_its_own_command_passes() {
+        let mut session = session();
+        propose(&mut session, "A\nb\nc\nd\ne\n");
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, line("make test")));
+        end(&mut session, job, "make test", true);
+        session.answer('y');
+        session.turns.cancel();
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, line("make lint")));
+        end(&mut session, job, "make lint", false);
+        let (_, request) = tried(&propose(&mut session, "B\nb\nc\nd\ne\n"));
+        assert_eq!(request.command, line("make test"));
+    }
+
+    #[test]
     fn the_hunks_that_fail_are_marked_until_the_texts_change() {
         let mut session = session();
         propose(&mut session, "A\nb\nC\nd\ne\n");
         assert!(session.bisect_hunks().is_empty(), "no trial has failed");
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests));
         end(&mut session, job, "make", true);
         let effects = session.bisect_hunks();
         let (job, request) = tried(&effects);
-        assert!(request.bisects && request.line.as_deref() == Some("make"));
-        let outcome = JobOutcome { culprits: Some(vec![hunk(1)]), ..JobOutcome::default() };
+        assert!(request.bisects && request.command == TrialCommand::Tests);
+        let outcome = JobOutcome { bisection: Some(Bisection::Culprits(vec![hunk(1)])), ..JobOutcome::default() };
         session.handle(Response::Ran(RunResponse::Done { job, outcome }));
         assert_eq!(session.culprits(), [hunk(1)]);
         assert!(format!("{:?}", session.transcript.last()).contains("Hunk 2 (a.txt) makes the command fail"));
@@ -776,7 +883,7 @@ mod tests {
         let mut session = session();
         propose(&mut session, "A\nb\nc\nd\ne\n");
         session.proposals.review.decide_all(Decision::Accepted);
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, Some("fmt".into())));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Accepted, line("fmt")));
         session.handle(Response::Ran(RunResponse::Started { job, run: job, line: "fmt".into() }));
         let changed = |path: &str, change, base: Option<&str>, proposed: &str| FileProposal {
             path: path.into(),
@@ -815,10 +922,10 @@ mod tests {
         };
         let mut session = session();
         propose(&mut session, "A\nb\nc\nd\ne\n");
-        let effects = session.try_hunks(TrialHunks::Proposed, Some("make".into()));
+        let effects = session.try_hunks(TrialHunks::Proposed, line("make"));
         refused(&mut session, &effects);
         let (job, again) = tried(&session.answer('y'));
-        assert!(again.may_copy && again.line.as_deref() == Some("make") && session.is_trying());
+        assert!(again.may_copy && again.command == line("make") && session.is_trying());
         end(&mut session, job, "make", false);
         assert!(session.trial().unwrap().0.passed);
 
@@ -827,7 +934,7 @@ mod tests {
         refused(&mut session, &effects);
         assert!(session.answer('n').is_empty() && !session.is_trying());
         assert!(propose(&mut session, "C\nb\nc\nd\ne\n").is_empty(), "the program does not ask again");
-        let effects = session.try_hunks(TrialHunks::Proposed, None);
+        let effects = session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests);
         refused(&mut session, &effects);
     }
 
@@ -835,7 +942,7 @@ mod tests {
     fn a_command_that_was_not_run_has_no_result() {
         let mut session = session();
         propose(&mut session, "A\nb\nc\nd\ne\n");
-        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, None));
+        let (job, _) = tried(&session.try_hunks(TrialHunks::Proposed, TrialCommand::Tests));
         let outcome = JobOutcome { failed: true, ..JobOutcome::default() };
         session.handle(Response::Ran(RunResponse::Done { job, outcome }));
         assert!(session.trial().is_none() && session.questions.is_empty());

@@ -48,7 +48,7 @@ impl Session {
         self.repository.survey = SurveyState::Partial(total.saturating_sub(unread), total);
         if matches!(before, SurveyState::Reading(..)) {
             let text = format!("Indexing stopped: {unread} of {total} files are not indexed. The map omits them.");
-            self.report(Level::Info, text, "/read-on indexes the rest.");
+            self.report(Level::Info, text, "/map-refresh indexes the rest.");
         }
     }
 }

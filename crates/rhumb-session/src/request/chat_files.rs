@@ -7,6 +7,10 @@ use rhumb_workspace::is_secret_name;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// What a name of a file can be, as a hint.
+pub(crate) const NAMES_HINT: &str =
+    "Give a path, the end of exactly one path, a folder, or a pattern such as src/*.rs.";
+
 /// A file in the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatFile {
@@ -96,7 +100,7 @@ impl Session {
             match self.resolve_name(name) {
                 Ok(paths) => added.extend(paths),
                 Err(_) if is_image_path(name) => effects.extend(self.add_image_file(name)),
-                Err(reason) => self.report(Level::Error, reason, "/pick-file opens the file picker."),
+                Err(reason) => self.report(Level::Error, reason, NAMES_HINT),
             }
         }
         added.iter().for_each(|path| self.chat_files.add(path, read_only));

@@ -1,6 +1,6 @@
 //! The next request: files in the chat, mentions, repo map, history summary, overrides, size and cost. And the citations of answers.
 
-pub(super) mod chat_files;
+pub(crate) mod chat_files;
 pub(super) mod citations;
 pub(super) mod history_summary;
 pub(super) mod map_choices;
