@@ -64,4 +64,4 @@ pub mod tools;
 pub use action::{Action, PlanItem, PlanState};
 pub use guard::{Caps, Guard, Spent, StepFacts, Stop};
 pub use output::{Clipped, Keep, ResultSize, clip, stub, to_stub};
-pub use tools::{CallError, PatchTool, ToolSet, definitions, describe, parse_call};
+pub use tools::{CallError, MAX_OPTIONS, PatchTool, ToolSet, definitions, describe, parse_call};

@@ -15,8 +15,8 @@ const MAX_SUMMARY: usize = 200;
 const MAX_RAW_ARGUMENTS: usize = 100;
 /// Maximum number of items of a plan.
 const MAX_PLAN_ITEMS: usize = 50;
-/// Maximum number of answers to a question; more are ignored.
-const MAX_OPTIONS: usize = 10;
+/// Maximum number of answers to a question: one for each digit key. More are ignored.
+pub const MAX_OPTIONS: usize = 9;
 
 /// Which tools are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,11 +34,15 @@ impl Command {
 }
 
 impl Host {
+    /// Whether the settings allow a command in any trial checkout.
+    fn is_allowed(&self, command: &Command) -> bool {
+        let patterns = &self.shared.env.settings.allow;
+        !command.network && patterns.iter().any(|pattern| matches_pattern(&command.line, pattern))
+    }
+
     /// Why a command must be approved by the user; `None` if it may run.
     pub(super) fn needs_approval(&self, command: &Command, policy: RunPolicy) -> Option<String> {
-        let settings = &self.shared.env.settings;
-        let is_allowed = settings.allow.iter().any(|pattern| matches_pattern(&command.line, pattern));
-        if policy == RunPolicy::All || (is_allowed && !command.network) {
+        if policy == RunPolicy::All || self.is_allowed(command) {
             return None;
         }
         let mut reasons = Vec::new();
@@ -88,7 +92,7 @@ impl Host {
         let limit = env.settings.command_timeout;
         let options = RunOptions {
             network: self.network_of(command),
-            must_mount: !command.is_approved && view.run != RunPolicy::All,
+            must_mount: !command.is_approved && view.run != RunPolicy::All && !self.is_allowed(command),
             time_limit: Some(command.timeout.map_or(limit, |seconds| Duration::from_secs(seconds).min(limit))),
             environment: environment(env, Origin::Model),
             masks: masks(env),

@@ -1,11 +1,13 @@
 //! A question that the agent gives to another model, which can only read. Its answer alone returns to the loop.
 
-use super::CallResult;
+use super::{CallResult, MAX_RESULT_BYTES, MAX_RESULT_LINES};
 use crate::host::{Host, on_blocking_thread, weak_client};
-use rhumb_agent::{Action, CallError, PatchTool, ToolSet, definitions, parse_call};
+use rhumb_agent::{Action, CallError, PatchTool, ToolSet, clip, definitions, parse_call};
 use rhumb_llm::{Completion, Finish, Message, Request, Role, StreamEvent, ToolCall, ToolResult, Usage};
 use rhumb_session::{AgentView, AskEvent, Response, Spent};
 use rhumb_text::count;
+use rhumb_text::secrets::masked;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tokio::sync::mpsc;
@@ -98,8 +100,7 @@ impl Host {
                 let work = move || match action {
                     Ok(action) => {
                         let result = host.read(&action, &view, &AtomicBool::new(false));
-                        let ok = result.ok;
-                        (ok, host.masked_result(result))
+                        (result.ok, host.task_result(&result))
                     }
                     Err(problem) => (false, problem.to_string()),
                 };
@@ -110,12 +111,10 @@ impl Host {
         futures::future::join_all(calls.iter().map(perform)).await
     }
 
-    /// The text of a result within its budget. Secrets in it are masked, as in every request.
-    fn masked_result(&self, result: CallResult) -> String {
-        let outcome = self.outcome(0, CallResult { rest: None, ..result }, std::time::Instant::now());
-        if self.shared.env.settings.send_secrets {
-            return outcome.text;
-        }
-        rhumb_text::secrets::masked(&outcome.text).into_owned()
+    /// The text of a result within its limits, without secrets. What is cut cannot be read by its number: only results of the loop have one.
+    fn task_result(&self, result: &CallResult) -> String {
+        let send_secrets = self.shared.env.settings.send_secrets;
+        let text = if send_secrets { Cow::Borrowed(result.text.as_str()) } else { masked(&result.text) };
+        clip(&text, result.keep, MAX_RESULT_BYTES, MAX_RESULT_LINES, "").text
     }
 }

@@ -4,7 +4,7 @@ use crate::agent::messages;
 use crate::{Effect, Entry, Session, ToolUse};
 use rhumb_agent::output::{ResultSize, to_stub};
 
-/// The share of the context window that results may use: one part in this many is left for the rest.
+/// The share of the context window that results may use: one part in this many.
 const RESULTS_SHARE: usize = 2;
 
 /// The tokens of the line that takes the place of a dropped result.

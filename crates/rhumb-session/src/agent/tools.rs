@@ -3,7 +3,7 @@
 use super::{AgentEffect, AgentView, PendingCall, ToolOutcome};
 use crate::processes::Purpose;
 use crate::{Choice, Effect, Entry, Question, Session, Subject, ToolState, ToolUse};
-use rhumb_agent::{Action, PlanItem, StepFacts, parse_call};
+use rhumb_agent::{Action, MAX_OPTIONS, PlanItem, StepFacts, parse_call};
 use rhumb_edit::review::{Decision, Review};
 use rhumb_edit::{Outcome, Status, Strategy};
 use rhumb_llm::ToolCall;
@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 /// The keys of the answers to a question of the model, in order.
-const ANSWER_KEYS: [char; 9] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
+const ANSWER_KEYS: [char; MAX_OPTIONS] = ['1', '2', '3', '4', '5', '6', '7', '8', '9'];
 
 /// Maximum number of sub-tasks that run at once. They share what may be spent.
 const MAX_PARALLEL_TASKS: usize = 4;
@@ -223,14 +223,17 @@ impl Session {
         }
     }
 
-    /// Marks all hunks with the command that ran on them.
+    /// Marks all hunks of the checkout with the command that ran in it. Rejected hunks are not part of it.
     fn agent_ran(&mut self, line: &str, passed: bool) {
         let line = line.lines().next().unwrap_or_default();
         let mark = if passed { format!("✓ {line}") } else { format!("✗ {line}") };
         let is_run = |mark: &String| mark.starts_with("✓ ") || mark.starts_with("✗ ");
-        for hunk in self.proposals.review_mut().files.iter_mut().flat_map(|file| &mut file.hunks) {
+        let review = self.proposals.review_mut();
+        for hunk in review.files.iter_mut().flat_map(|file| &mut file.hunks) {
             hunk.marks.retain(|mark| !is_run(mark));
-            hunk.marks.push(mark.clone());
+            if hunk.decision() != Decision::Rejected {
+                hunk.marks.push(mark.clone());
+            }
         }
     }
 

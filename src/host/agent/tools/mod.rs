@@ -23,10 +23,11 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Maximum number of lines that one call reads.
-const MAX_READ_LINES: usize = 2_000;
-/// Maximum size in bytes of the text that one call reads.
-const MAX_READ_BYTES: usize = 50_000;
+/// Maximum number of lines that one call reads. A read is smaller than a result may be, so that its last line, which says how to read on,
+/// is not cut off.
+const MAX_READ_LINES: usize = 500;
+/// Maximum size in bytes of the numbered lines that one call reads.
+const MAX_READ_BYTES: usize = 20_000;
 /// Maximum length in bytes of one line of a file. Longer lines are data or minified code.
 const MAX_LINE_BYTES: usize = 2_000;
 /// Maximum number of listed files.
@@ -329,7 +330,7 @@ pub(crate) fn read_lines(text: &str, start: Option<usize>, end: Option<usize>, n
     if last < first {
         return Err(format!("The range is empty: line {last} is before line {first}."));
     }
-    let width = digits(last.min(first + MAX_READ_LINES));
+    let width = digits(last.min(first + MAX_READ_LINES - 1));
     let (mut out, mut next) = (String::new(), first);
     for line in lines.iter().take(last).skip(first - 1).take(MAX_READ_LINES) {
         let line = excerpt(body(line), 0, MAX_LINE_BYTES);
