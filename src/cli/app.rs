@@ -28,12 +28,12 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
     tell_key_command(settings);
     let (mut request, mut lacking) = (ConnectRequest::default(), None);
     // A malformed address is reported in the app: map, context and review work without a model.
-    let line = connect(&env).unwrap_or_else(|error| {
+    let client = connect(&env).unwrap_or_else(|error| {
         notices.push((format!("No model is connected: {error}."), error.hint()));
         None
     });
     // Without a key, nothing is requested from a provider that needs one.
-    let line = match line {
+    let client = match client {
         Some(ModelClient { lacks_key_of: Some(provider), .. }) => {
             let model = settings.model.clone().unwrap_or_default();
             let text = format!("{model} needs a key for {provider}, and there is none");
@@ -42,13 +42,14 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             lacking = Some(text);
             None
         }
-        line => line,
+        client => client,
     };
-    let connection = line
-        .as_ref()
-        .map_or(Connection::None, |line| Connection::Remote { model: line.model.clone(), host: line.provider.name() });
-    notices.extend(line.iter().flat_map(|line| line.notes.clone()));
-    if let Some(model) = settings.model.as_deref().filter(|_| line.is_none() && lacking.is_none()) {
+    let connection = client.as_ref().map_or(Connection::None, |client| Connection::Remote {
+        model: client.model.clone(),
+        host: client.provider.name(),
+    });
+    notices.extend(client.iter().flat_map(|client| client.notes.clone()));
+    if let Some(model) = settings.model.as_deref().filter(|_| client.is_none() && lacking.is_none()) {
         lacking = settings.lacking(model);
         request.provider = settings.maker_of(model);
         request.model = model.to_owned();
@@ -98,9 +99,9 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
             auto_commit: settings.auto_commit,
             rules: mode_rules(settings),
             spending_cap: settings.spending_cap,
-            facts: line.as_ref().map(|line| Arc::clone(&line.facts)),
+            facts: client.as_ref().map(|client| Arc::clone(&client.facts)),
             missing_model: lacking,
-            connect: line.is_none().then_some(request),
+            connect: client.is_none().then_some(request),
             resume: args.wanted(),
             resume_command: args.resume_command(plain.is_some()),
             warnings: notices,
@@ -108,8 +109,8 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
         },
     };
     match plain {
-        Some(plain) => plain.run(start, root.clone(), env, line),
-        None => run(start, root.clone(), env, line),
+        Some(plain) => plain.run(start, root.clone(), env, client),
+        None => run(start, root.clone(), env, client),
     }
 }
 
@@ -196,14 +197,14 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         state_folder: Some(folder.path().join("state")),
         ..settings
     };
-    let (env, line) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
+    let (env, client) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
     // The folder must exist while the app runs.
     if let Some(file) = &picture.svg {
-        return draw(start, picture, file, |reports| Host::new(root, env, line, reports));
+        return draw(start, picture, file, |reports| Host::new(root, env, client, reports));
     }
     match LineUiReason::wanted(plain, |name| std::env::var(name).ok()) {
-        Some(plain) => plain.run(start, root, env, line),
-        None => run(start, root, env, line),
+        Some(plain) => plain.run(start, root, env, client),
+        None => run(start, root, env, client),
     }
 }
 
@@ -236,12 +237,12 @@ fn block_on<T>(work: impl Future<Output = std::io::Result<T>>) -> std::io::Resul
 /// The error of writing to a closed terminal.
 const EIO: i32 = 5;
 
-fn run(start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
+fn run(start: Start, root: Root, env: RequestEnv, client: Option<ModelClient>) -> Result<u8, UserError> {
     let machine = |error: std::io::Error| {
         let hint = "The app needs a terminal; `rhumb map`, `apply` and `edit` do not.";
         UserError::new(ErrorKind::Machine, error, hint)
     };
-    let left = match block_on(event_loop::run(start, |reports| Host::new(root, env, line, reports))) {
+    let left = match block_on(event_loop::run(start, |reports| Host::new(root, env, client, reports))) {
         // The terminal was closed, so the error cannot be printed.
         Err(error) if error.raw_os_error() == Some(EIO) => AppExit { code: 128 + 1, ..AppExit::default() },
         left => left.map_err(machine)?,
@@ -326,14 +327,14 @@ impl LineUiReason {
         if requested { Some(Self::Requested) } else { is_dumb().then_some(Self::DumbTerminal) }
     }
 
-    fn run(self, start: Start, root: Root, env: RequestEnv, line: Option<ModelClient>) -> Result<u8, UserError> {
+    fn run(self, start: Start, root: Root, env: RequestEnv, client: Option<ModelClient>) -> Result<u8, UserError> {
         let start = LineUiStart {
             session: start.session,
             reason: (self == Self::DumbTerminal).then(|| "The terminal is dumb (TERM=dumb)".to_owned()),
             commits: env.settings.auto_commit && root.kind() != RootKind::Directory,
             terminal: tui::facts(|name| std::env::var(name).ok()),
         };
-        block_on(run_line_ui(start, |reports| Host::new(root, env, line, reports)))
+        block_on(run_line_ui(start, |reports| Host::new(root, env, client, reports)))
             .map_err(|error| UserError::new(ErrorKind::Machine, error, ""))
     }
 }

@@ -63,7 +63,7 @@ const ANY: u32 = u32::MAX;
 #[rustfmt::skip] // one row for each setting
 pub const SETTINGS: &[Setting] = &[
     unset("model", Text, Asks, "\"anthropic/claude-sonnet-4-5\"", "The model: NAME, or PROVIDER/NAME if the available keys do not determine the provider.").flag("--model"),
-    unset("weak_model", Text, Asks, "\"gpt-5-mini\"", "The model for summaries; what suits the model if unset."),
+    unset("weak_model", Text, Asks, "\"gpt-5-mini\"", "The model for summaries, commit messages, help with searches and sub-tasks of the agent; what suits the model if unset."),
     unset("editor_model", Text, Asks, "\"gpt-5-mini\"", "The model that writes the edits in architect mode; what suits the model if unset."),
     unset("base_url", Url, Asks, "\"http://127.0.0.1:11434/v1\"", "Root of the API of one server, which is then used for every model, by its whole name.").flag("--base-url"),
     unset("api", OneOf(&["chat", "responses", "anthropic", "gemini", "ollama"]), Asks, "\"chat\"", "The API of the server, if it does not follow from the address and the model.").flag("--api"),

@@ -473,7 +473,8 @@ pub struct EditArgs {
     /// With --agent: maximum time in seconds [default: the setting agent_time]
     #[arg(long, value_name = "SECONDS", requires = "agent", value_parser = seconds)]
     pub timeout: Option<f64>,
-    /// With --agent: which commands of the model run: those in a completely isolated trial checkout, all, or none [default: sandboxed]
+    /// With --agent: which commands of the model run: those in a completely isolated trial checkout, all, or none [default: the setting
+    /// agent_run; with its value ask, those that match the setting allow]
     #[arg(long, value_enum, value_name = "WHICH", requires = "agent")]
     pub run: Option<RunArg>,
     /// Print the plan without executing it

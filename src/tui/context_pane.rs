@@ -1,6 +1,6 @@
-//! The context pane: every chunk of the next request with its tokens, the omitted parts, and a gauge against the model's
-//! window. The map and the history show their limits. A dot before the tokens of a chunk means that the server caches the
-//! request up to there. The last rows show the cost of the request and the saving without the chunk under the cursor; the
+//! The context pane: every section of the next request with its tokens, the omitted parts, and a gauge against the model's
+//! window. The map and the history show their limits. A dot before the tokens of a section means that the server caches the
+//! request up to there. The last rows show the cost of the request and the saving without the section under the cursor; the
 //! first rows show which parts must be dropped if the request is too large.
 
 use rhumb_llm::models::{Dollars, Tokens};
@@ -14,7 +14,7 @@ use crate::tui::prelude::*;
 /// Columns of the gauge of one part.
 const PART_GAUGE: usize = 6;
 
-/// Minimum width at which a chunk has a gauge. In fewer columns, its name and its tokens are more useful.
+/// Minimum width at which a section has a gauge. In fewer columns, its name and its tokens are more useful.
 const MIN_GAUGE_COLUMNS: usize = 28;
 
 /// Panes with at most this many rows omit the line about possible savings, and panes with fewer rows than the second
@@ -28,7 +28,7 @@ const MIN_COST_ROWS: u16 = 3;
 #[derive(Debug, Default)]
 pub struct ContextPane {
     pub window: ListWindow,
-    order: RequestSpec,
+    order: SectionOrder,
     /// Whether each passage has a row.
     pub passages_open: bool,
 }
@@ -77,7 +77,7 @@ fn note(app: &App, prompt: &Prompt) -> String {
     } else if !prompt.exact {
         parts.push("estimated".to_owned());
     }
-    if app.context.order != RequestSpec::AsSent {
+    if app.context.order != SectionOrder::AsSent {
         parts.push(app.context.order.title().to_owned());
     }
     parts.join(" · ")
@@ -89,10 +89,10 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
     let to_go = to_go(prompt);
     let tools = tool_results(app, prompt);
     draw_rows(app, cache, frame, (Pane::Context, area), app.context.window, |at, _| match *rows.get(at)? {
-        ContextRow::Chunk(place) => {
-            let chunk = prompt.sections.get(place)?;
+        ContextRow::Section(place) => {
+            let section = prompt.sections.get(place)?;
             let tool = tools.get(&place).copied();
-            Some(part_line(app, (place, chunk, tool), prompt, to_go.contains(&place), area.width))
+            Some(part_line(app, (place, section, tool), prompt, to_go.contains(&place), area.width))
         }
         ContextRow::Passage(place) => Some(passage_line(app, prompt.passages.get(place)?, prompt, area.width)),
         ContextRow::Kind(kind, count, tokens) => Some(kind_line(app, (kind, count, tokens), prompt, area.width)),
@@ -107,7 +107,7 @@ fn to_go(prompt: &Prompt) -> BTreeSet<usize> {
         if excess == 0 {
             break;
         }
-        let place = prompt.sections.iter().position(|chunk| chunk.kind.path() == Some(candidate.path.as_str()));
+        let place = prompt.sections.iter().position(|section| section.kind.path() == Some(candidate.path.as_str()));
         places.extend(place);
         excess = excess.saturating_sub(candidate.tokens);
     }
@@ -292,14 +292,14 @@ fn total_line(app: &App, prompt: &Prompt, columns: u16) -> Line<'static> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequestSpec {
+pub enum SectionOrder {
     #[default]
     AsSent,
     BySize,
     ByKind,
 }
 
-impl RequestSpec {
+impl SectionOrder {
     pub fn next(self) -> Self {
         match self {
             Self::AsSent => Self::BySize,
@@ -319,53 +319,53 @@ impl RequestSpec {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContextRow {
-    /// A chunk, by its index in the request.
-    Chunk(usize),
+    /// A section, by its index in the request.
+    Section(usize),
     /// A passage, by its index.
     Passage(usize),
     Kind(&'static str, usize, usize),
 }
 
-/// The rows of a request. With `open`, the passages follow their chunk.
-pub fn rows(prompt: &Prompt, order: RequestSpec, open: bool) -> Vec<ContextRow> {
+/// The rows of a request. With `open`, the passages follow their section.
+pub fn rows(prompt: &Prompt, order: SectionOrder, open: bool) -> Vec<ContextRow> {
     let is_passages = |row: &ContextRow| match row {
-        ContextRow::Chunk(place) => {
-            prompt.sections.get(*place).is_some_and(|chunk| chunk.kind == SectionKind::Passages)
+        ContextRow::Section(place) => {
+            prompt.sections.get(*place).is_some_and(|section| section.kind == SectionKind::Passages)
         }
         _ => false,
     };
     let below = |row: &ContextRow| if open && is_passages(row) { 0..prompt.passages.len() } else { 0..0 };
     let with_below = |row: ContextRow| std::iter::once(row).chain(below(&row).map(ContextRow::Passage));
-    chunks(prompt, order).into_iter().flat_map(with_below).collect()
+    section_rows(prompt, order).into_iter().flat_map(with_below).collect()
 }
 
-fn chunks(prompt: &Prompt, order: RequestSpec) -> Vec<ContextRow> {
+fn section_rows(prompt: &Prompt, order: SectionOrder) -> Vec<ContextRow> {
     let mut places: Vec<usize> = (0..prompt.sections.len()).collect();
-    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |chunk| chunk.tokens);
+    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |section| section.tokens);
     match order {
-        RequestSpec::AsSent => {}
-        RequestSpec::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
-        RequestSpec::ByKind => return by_kind(prompt),
+        SectionOrder::AsSent => {}
+        SectionOrder::BySize => places.sort_by_key(|place| std::cmp::Reverse(tokens(place))),
+        SectionOrder::ByKind => return by_kind(prompt),
     }
-    places.into_iter().map(ContextRow::Chunk).collect()
+    places.into_iter().map(ContextRow::Section).collect()
 }
 
 fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     let mut kinds: Vec<(&'static str, Vec<usize>)> = Vec::new();
-    for (place, chunk) in prompt.sections.iter().enumerate() {
-        let kind = kind(&chunk.kind);
+    for (place, section) in prompt.sections.iter().enumerate() {
+        let kind = kind(&section.kind);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, places)) => places.push(place),
             None => kinds.push((kind, vec![place])),
         }
     }
-    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |chunk| chunk.tokens);
+    let tokens = |place: &usize| prompt.sections.get(*place).map_or(0, |section| section.tokens);
     let sum = |places: &[usize]| places.iter().map(tokens).sum::<usize>();
     kinds.sort_by_key(|(_, places)| std::cmp::Reverse(sum(places)));
     let row = |(kind, mut places): (&'static str, Vec<usize>)| {
         places.sort_by_key(|place| std::cmp::Reverse(tokens(place)));
         let heading = ContextRow::Kind(kind, places.len(), sum(&places));
-        std::iter::once(heading).chain(places.into_iter().map(ContextRow::Chunk)).collect::<Vec<_>>()
+        std::iter::once(heading).chain(places.into_iter().map(ContextRow::Section)).collect::<Vec<_>>()
     };
     kinds.into_iter().flat_map(row).collect()
 }
@@ -389,15 +389,15 @@ fn kind(kind: &SectionKind) -> &'static str {
 /// The line about the saving without the part under the cursor.
 pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
     let place = app.context_place()?;
-    let chunk = prompt.sections.get(place)?;
+    let section = prompt.sections.get(place)?;
     let key = |action: Action| app.keys.first(action).to_owned();
     if let Some(passage) = app.context_passage() {
         let (drop, view) = (key(Action::ContextDrop), key(Action::ContextView));
         let saves = weighs(app, prompt, passage.tokens);
         return Some(format!("{view} shows it, {drop} drops it: saves {saves}{}", uncached(prompt, place)));
     }
-    let saves = format!("saves {}", weighs(app, prompt, chunk.tokens));
-    let text = match &chunk.kind {
+    let saves = format!("saves {}", weighs(app, prompt, section.tokens));
+    let text = match &section.kind {
         SectionKind::ChatFile(_) | SectionKind::ReadOnlyFile(_) | SectionKind::Image(_) => {
             format!("{} drops it: {saves}{}", key(Action::ContextDrop), uncached(prompt, place))
         }
@@ -411,9 +411,9 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
         }
         SectionKind::History => format!("/clear leaves it out: {saves}{}", uncached(prompt, place)),
         SectionKind::System | SectionKind::Examples | SectionKind::Tools => {
-            format!("always sent: {}", weighs(app, prompt, chunk.tokens))
+            format!("always sent: {}", weighs(app, prompt, section.tokens))
         }
-        SectionKind::Step => format!("what the agent did: {}", weighs(app, prompt, chunk.tokens)),
+        SectionKind::Step => format!("what the agent did: {}", weighs(app, prompt, section.tokens)),
         SectionKind::ToolResult(_) => {
             let tool = tool_results(app, prompt).get(&place).copied();
             let (drop, pin) = (key(Action::ContextDrop), key(Action::ContextPin));
@@ -428,7 +428,7 @@ pub fn saving_line(app: &App, prompt: &Prompt) -> Option<String> {
             }
         }
         SectionKind::Current | SectionKind::Reminder => {
-            format!("the request itself: {}", weighs(app, prompt, chunk.tokens))
+            format!("the request itself: {}", weighs(app, prompt, section.tokens))
         }
     };
     Some(text)
@@ -457,13 +457,13 @@ fn weighs(app: &App, prompt: &Prompt, tokens: usize) -> String {
     format!("{} tokens, {share:.0} % of all{price}", meter::tokens(tokens as u64))
 }
 
-/// The tokens that the server must process again if it has cached the request beyond this chunk.
+/// The tokens that the server must process again if it has cached the request beyond this section.
 fn uncached(prompt: &Prompt, place: usize) -> String {
-    let Some(last) = prompt.sections.iter().rposition(|chunk| chunk.cached).filter(|last| *last > place) else {
+    let Some(last) = prompt.sections.iter().rposition(|section| section.cached).filter(|last| *last > place) else {
         return String::new();
     };
     let after = prompt.sections.get(place + 1..=last).unwrap_or_default();
-    let tokens: usize = after.iter().map(|chunk| chunk.tokens).sum();
+    let tokens: usize = after.iter().map(|section| section.tokens).sum();
     format!("; {} after it are read anew once", meter::tokens(tokens as u64))
 }
 
@@ -483,11 +483,11 @@ impl App {
             .copied()
     }
 
-    /// The index of the chunk under the cursor, or of the chunk that contains the passage under the cursor.
+    /// The index of the section under the cursor, or of the section that contains the passage under the cursor.
     pub(crate) fn context_place(&self) -> Option<usize> {
         match self.context_row()? {
-            ContextRow::Chunk(place) => Some(place),
-            ContextRow::Passage(_) => passages_chunk(self.prompt()?),
+            ContextRow::Section(place) => Some(place),
+            ContextRow::Passage(_) => passages_section(self.prompt()?),
             ContextRow::Kind(..) => None,
         }
     }
@@ -500,7 +500,7 @@ impl App {
     }
 
     fn on_passages(&self) -> bool {
-        matches!(self.context_row(), Some(ContextRow::Chunk(place)) if self.prompt().and_then(passages_chunk) == Some(place))
+        matches!(self.context_row(), Some(ContextRow::Section(place)) if self.prompt().and_then(passages_section) == Some(place))
     }
 
     fn context_file(&self) -> Option<String> {
@@ -668,14 +668,14 @@ impl App {
     }
 }
 
-fn passages_chunk(prompt: &Prompt) -> Option<usize> {
-    prompt.sections.iter().position(|chunk| chunk.kind == SectionKind::Passages)
+fn passages_section(prompt: &Prompt) -> Option<usize> {
+    prompt.sections.iter().position(|section| section.kind == SectionKind::Passages)
 }
 
 /// The identity of a row across changes of the request.
 fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
     match row {
-        ContextRow::Chunk(place) => {
+        ContextRow::Section(place) => {
             let section = prompt.sections.get(place)?;
             Some(match &section.kind {
                 SectionKind::ToolResult(id) => format!("{} {id}", section.title),
@@ -694,7 +694,7 @@ mod tests {
     use rhumb_session::context::{ChunkLocation, Section, SentChunk};
 
     fn prompt() -> Prompt {
-        let chunk = |kind: SectionKind, tokens: usize| Section {
+        let section = |kind: SectionKind, tokens: usize| Section {
             title: kind.name().into(),
             kind,
             role: Role::User,
@@ -704,21 +704,21 @@ mod tests {
             cached: false,
         };
         let sections = vec![
-            chunk(SectionKind::System, 10),
-            chunk(SectionKind::ChatFile("a".into()), 30),
-            chunk(SectionKind::ChatFile("b".into()), 50),
-            chunk(SectionKind::Reminder, 5),
+            section(SectionKind::System, 10),
+            section(SectionKind::ChatFile("a".into()), 30),
+            section(SectionKind::ChatFile("b".into()), 50),
+            section(SectionKind::Reminder, 5),
         ];
         Prompt { sections, ..Prompt::default() }
     }
 
     #[test]
     fn the_orders_show_every_chunk_once() {
-        for order in [RequestSpec::AsSent, RequestSpec::BySize, RequestSpec::ByKind] {
+        for order in [SectionOrder::AsSent, SectionOrder::BySize, SectionOrder::ByKind] {
             let mut places: Vec<usize> = rows(&prompt(), order, true)
                 .into_iter()
                 .filter_map(|row| match row {
-                    ContextRow::Chunk(place) => Some(place),
+                    ContextRow::Section(place) => Some(place),
                     _ => None,
                 })
                 .collect();
@@ -734,19 +734,19 @@ mod tests {
         let place =
             |line| ChunkLocation { path: "a".into(), line, end_line: line, anchor: None, turn: 1, rank: line, hash: 0 };
         prompt.passages = [1, 9].map(|line| SentChunk { location: place(line), tokens: 5 }).into();
-        let open = rows(&prompt, RequestSpec::AsSent, true);
-        let below = [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Chunk(1)];
+        let open = rows(&prompt, SectionOrder::AsSent, true);
+        let below = [ContextRow::Section(0), ContextRow::Passage(0), ContextRow::Passage(1), ContextRow::Section(1)];
         assert_eq!(open[..4], below);
-        assert_eq!(rows(&prompt, RequestSpec::AsSent, false)[..2], [ContextRow::Chunk(0), ContextRow::Chunk(1)]);
-        let last = rows(&prompt, RequestSpec::BySize, true);
-        assert_eq!(last[2..5], [ContextRow::Chunk(0), ContextRow::Passage(0), ContextRow::Passage(1)]);
+        assert_eq!(rows(&prompt, SectionOrder::AsSent, false)[..2], [ContextRow::Section(0), ContextRow::Section(1)]);
+        let last = rows(&prompt, SectionOrder::BySize, true);
+        assert_eq!(last[2..5], [ContextRow::Section(0), ContextRow::Passage(0), ContextRow::Passage(1)]);
     }
 
     #[test]
     fn kinds_stand_with_their_sums_the_heaviest_first() {
-        let rows = rows(&prompt(), RequestSpec::ByKind, false);
+        let rows = rows(&prompt(), SectionOrder::ByKind, false);
         assert_eq!(rows[0], ContextRow::Kind("files to edit", 2, 80));
-        assert_eq!(rows[1], ContextRow::Chunk(2), "the larger one");
+        assert_eq!(rows[1], ContextRow::Section(2), "the larger one");
         assert_eq!(rows[3], ContextRow::Kind("instructions", 2, 15));
     }
 }

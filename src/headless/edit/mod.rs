@@ -56,17 +56,17 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     let (env, notes) = RequestEnv::of_user(adjusted(settings, args));
     notes.iter().for_each(|note| print_with_hint(&note.message, &note.hint));
     let output = with_output(args, &env)?;
-    let line = match options.client {
+    let client = match options.client {
         _ if args.show_prompt => offline(&env),
         Some(client) => client,
         None => provider(&env)?,
     };
     if !args.show_prompt {
-        check(root, &env, &line, args)?;
+        check(root, &env, &client, args)?;
     }
     let trial =
         args.try_command.as_deref().map(|line| TrialCommand::of_flag(root, &env, line, args.try_network, args.json));
-    let mut session = session(root, &env, &line, args);
+    let mut session = session(root, &env, &client, args);
     session.extend_transcript(output);
     let out = Out::new(args.json, args.dry_run);
     let machine = |error: std::io::Error| UserError::new(ErrorKind::Machine, error, "");
@@ -74,9 +74,9 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(machine)?;
     let result = runtime.block_on(async {
         let (reports, incoming) = mpsc::channel(256);
-        let host = Host::for_one_request(root.clone(), env, Some(line.clone()), reports);
+        let host = Host::for_one_request(root.clone(), env, Some(client.clone()), reports);
         let signals = Signals::for_lines().map_err(machine)?;
-        let one_shot = OneShot::new(args, root, session, host, line, incoming, signals, out).with_trial(trial);
+        let one_shot = OneShot::new(args, root, session, host, client, incoming, signals, out).with_trial(trial);
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
     // Threads that read the terminal or the repository must not delay the exit.
@@ -102,12 +102,12 @@ fn adjusted(mut settings: Settings, args: &EditArgs) -> Settings {
 }
 
 /// Checks what can be checked before anything is sent, and finishes an interrupted write.
-fn check(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Result<(), UserError> {
+fn check(root: &Root, env: &RequestEnv, client: &ModelClient, args: &EditArgs) -> Result<(), UserError> {
     if args.mode() == Mode::Architect && !args.plan_only {
-        check_ready(&editor_client(env, line, args.editor_model.as_deref()).0)?;
+        check_ready(&editor_client(env, client, args.editor_model.as_deref()).0)?;
     }
-    if env.settings.spending_cap.is_some() && line.facts.prices.is_none() {
-        let Failure { message, hint } = uncounted(&line.facts.name);
+    if env.settings.spending_cap.is_some() && client.facts.prices.is_none() {
+        let Failure { message, hint } = uncounted(&client.facts.name);
         print_with_hint(&message, &hint);
     }
     if !args.dry_run {
@@ -116,12 +116,12 @@ fn check(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> 
     Ok(())
 }
 
-fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -> Session {
+fn session(root: &Root, env: &RequestEnv, client: &ModelClient, args: &EditArgs) -> Session {
     let settings = &env.settings;
     // A request that is only shown need not name a model.
-    let model = if line.model.is_empty() { "unnamed".to_owned() } else { line.model.clone() };
+    let model = if client.model.is_empty() { "unnamed".to_owned() } else { client.model.clone() };
     let start = SessionStart {
-        connection: Connection::Remote { model, host: line.provider.name() },
+        connection: Connection::Remote { model, host: client.provider.name() },
         edit_rounds: settings.edit_rounds,
         verify_rounds: settings.verify_rounds,
         auto_commit: settings.auto_commit,
@@ -139,7 +139,7 @@ fn session(root: &Root, env: &RequestEnv, line: &ModelClient, args: &EditArgs) -
         },
         agent_rules: agent_rules(settings, args),
         spending_cap: settings.spending_cap,
-        facts: Some(line.facts.clone()),
+        facts: Some(client.facts.clone()),
         chat_files: chat_files(root, args, &settings.reference_files()),
         editor_model: args.editor_model.clone(),
         ..SessionStart::default()

@@ -32,7 +32,7 @@ pub(super) struct OneShot<'a> {
     root: &'a Root,
     pub(super) session: Session,
     pub(super) host: Host,
-    pub(super) line: ModelClient,
+    pub(super) client: ModelClient,
     reports: mpsc::Receiver<HostMessage>,
     signals: Signals,
     pub(super) out: Out,
@@ -107,7 +107,7 @@ impl<'a> OneShot<'a> {
         root: &'a Root,
         session: Session,
         host: Host,
-        line: ModelClient,
+        client: ModelClient,
         reports: mpsc::Receiver<HostMessage>,
         signals: Signals,
         out: Out,
@@ -118,8 +118,8 @@ impl<'a> OneShot<'a> {
             printed: session.settled_entries(),
             session,
             host,
-            model: line.model.clone(),
-            line,
+            model: client.model.clone(),
+            client,
             reports,
             signals,
             out,
@@ -354,7 +354,7 @@ impl<'a> OneShot<'a> {
             AskEvent::Editor { model, .. } => self.model.clone_from(model),
             _ => {}
         }
-        let facts = &self.line.facts;
+        let facts = &self.client.facts;
         self.out.asked(&self.model, facts, event)
     }
 

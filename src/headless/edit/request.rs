@@ -84,25 +84,25 @@ pub(super) fn request(args: &EditArgs) -> Result<String, UserError> {
 /// # Errors
 /// No provider is configured, its key is missing, or no model is named.
 pub(super) fn provider(env: &RequestEnv) -> Result<ModelClient, UserError> {
-    let line = connect(env)
+    let client = connect(env)
         .map_err(|error| UserError::new(ErrorKind::Usage, &error, error.hint()))?
         .ok_or_else(|| unconfigured(env))?;
-    check_ready(&line)?;
-    if line.model.is_empty() {
+    check_ready(&client)?;
+    if client.model.is_empty() {
         let hint = "Name one with --model NAME or RHUMB_MODEL.";
         return Err(UserError::new(ErrorKind::Usage, "no model is named", hint));
     }
-    env.settings.notes().iter().chain(&line.notes).for_each(|(note, hint)| print_with_hint(note, hint));
-    Ok(line)
+    env.settings.notes().iter().chain(&client.notes).for_each(|(note, hint)| print_with_hint(note, hint));
+    Ok(client)
 }
 
 /// Fails if no request could be sent to the model, before tokens are spent.
 ///
 /// # Errors
 /// The key is missing.
-pub(super) fn check_ready(line: &ModelClient) -> Result<(), UserError> {
+pub(super) fn check_ready(client: &ModelClient) -> Result<(), UserError> {
     let usage = |error: LlmError| UserError::new(ErrorKind::Usage, &error, error.hint());
-    line.provider.ready().map_err(usage)
+    client.provider.ready().map_err(usage)
 }
 
 fn unconfigured(env: &RequestEnv) -> UserError {
@@ -117,8 +117,8 @@ fn unconfigured(env: &RequestEnv) -> UserError {
 /// The model of the settings without a provider, for a request that is shown and not sent.
 pub(super) fn offline(env: &RequestEnv) -> ModelClient {
     let model = facts(env);
-    let line = ModelClient::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
-    ModelClient { facts: Arc::new(model), ..line }
+    let client = ModelClient::new(Arc::new(ScriptedProvider::new(Vec::new(), Duration::ZERO)), model.name.clone());
+    ModelClient { facts: Arc::new(model), ..client }
 }
 
 /// The output that the flag names, as an entry that is sent with the request; `None` without the flag. The beginning and the

@@ -97,8 +97,8 @@ impl Host {
         let Some(over) = view.prompt.oversized.as_ref().filter(|over| over.head > 0 && over.head_suffices) else {
             return Ok(view);
         };
-        let chunks = view.prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
-        let history: usize = chunks.map(|chunk| chunk.tokens).sum();
+        let sections = view.prompt.sections.iter().filter(|section| section.kind == SectionKind::History);
+        let history: usize = sections.map(|section| section.tokens).sum();
         let limit_of_history = history.saturating_sub(over.excess).max(MIN_HISTORY_TOKENS);
         let chosen = spec.overrides.weak_model.clone();
         let request = SummaryRequest { limit: limit_of_history, allowance: spec.allowance, chosen, compact: None };

@@ -267,8 +267,8 @@ fn role_and_text(message: &Message) -> (Role, &str) {
 }
 
 fn tokens_of_history(prompt: &Prompt) -> usize {
-    let history = prompt.sections.iter().filter(|chunk| chunk.kind == SectionKind::History);
-    history.map(|chunk| chunk.tokens).sum()
+    let history = prompt.sections.iter().filter(|section| section.kind == SectionKind::History);
+    history.map(|section| section.tokens).sum()
 }
 
 #[cfg(test)]
