@@ -49,7 +49,7 @@ pub async fn find_passages(
         SearchGoal::Requests(wants) => return find_requested(source, wants).await,
         SearchGoal::Question(text) => text.clone(),
     };
-    let mut question = Question { near: source.chat.clone(), ..Question::new(&text, HITS) };
+    let mut question = Question::new(&text, HITS);
     let mut help = assistant.map(|assistant| assistant.begin(cancel, events));
     if let Some(help) = &mut help {
         help.plan(&mut question).await;

@@ -74,7 +74,7 @@ impl SearchHelp<'_> {
         let Some(first) = hypothesis(&reply) else {
             return self.note("The hypothetical code of the model is empty and was not used.");
         };
-        let extended = Question { text: format!("{}\n{first}", question.text), ..question.clone() };
+        let extended = Question { code: first.clone(), ..question.clone() };
         let hits = search(source, &extended, &mut self.notes).await;
         let (source, asked) = (Arc::clone(source), question.text.clone());
         let shown = on_blocking_thread(move || {
@@ -88,7 +88,7 @@ impl SearchHelp<'_> {
         messages.push(Message::new(Role::Assistant, reply));
         messages.push(self.prompt("search-guess-again", &shown));
         let second = self.ask(SearchStep::HypothesizingAgain, messages).await.and_then(|reply| hypothesis(&reply));
-        question.text = format!("{}\n{}", question.text, second.unwrap_or(first));
+        question.code = second.unwrap_or(first);
     }
 
     /// Orders the hits by relevance as rated by the model.

@@ -41,7 +41,7 @@ pub fn search_with_vector(
 /// The embedder fails.
 pub async fn question_vector(embedder: &dyn Embedder, question: &Question) -> Result<Vec<f32>, IndexError> {
     // The hints of a model are closer to the answer than the question.
-    let text = [std::slice::from_ref(&question.text), &question.hints].concat().join("\n");
+    let text = [&[question.text_with_code()], &question.hints[..]].concat().join("\n");
     let vectors = embedder.embed(&[text], TextKind::Query, &|_, _| {}).await?;
     Ok(vectors.into_iter().next().unwrap_or_default())
 }

@@ -3,12 +3,14 @@
 //! A message can be one line or a whole issue with code blocks, logs and stack traces. The parts say different things about the code
 //! to change: the title is the subject, while code blocks are mostly the reporter's own. Templates, version lists and logs say nothing.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Maximum length of a message that is read, in bytes. The rest is ignored, so that a pasted log costs little.
+/// Maximum length of a message that is read, in bytes. The middle of a longer one is ignored, so that a pasted log costs little.
 const MAX_MESSAGE_BYTES: usize = 40_000;
 /// Maximum length of a title, in bytes. The rest of a longer first line is prose.
 const MAX_TITLE_BYTES: usize = 1_000;
@@ -22,6 +24,8 @@ const FRAMES_AS_WORDS: usize = 3;
 const MAX_NAME_BYTES: usize = 128;
 /// Minimum number of words in a line after a version list that ends the list.
 const MIN_SENTENCE_WORDS: usize = 14;
+/// The first line of a stack trace of Python. Notebooks write the name of the error before it.
+const TRACEBACK: &str = "Traceback (most recent call last)";
 
 /// The weight of an identifier by the place where it is written. The highest counts.
 const IN_CODE: f64 = 0.5;
@@ -66,6 +70,8 @@ pub struct StackFrame {
     pub line: u32,
     /// The bare name of the function; may be empty.
     pub function: String,
+    /// The name of the type or module that contains the function; empty if the frame does not name it.
+    pub container: String,
 }
 
 /// A path with lines.
@@ -100,12 +106,22 @@ pattern!(
 );
 pattern!(
     SETTING,
-    r"(?i)^\W*(?:os|operating system|platform|system|browser|device|arch|architecture|shell|terminal|python|node(?:\.js)?|npm|yarn|rustc?|cargo|go|java|jdk|jvm|\.net|ruby|php|swift|xcode|kotlin|gradle|docker|pip|conda|numpy|scipy|django|pytest|pylint|sphinx|matplotlib|jupyter|installation|extra tools|other libraries)\b[^.`(]{0,30}:.{0,80}$"
+    r"(?ix)^\W*
+    (?:os|operating\ system|platform|system|browser|device|arch|architecture|shell|terminal|python|node(?:\.js)?|npm|yarn|rustc?|cargo|go
+    |java|jdk|jvm|\.net|ruby|php|swift|xcode|kotlin|gradle|docker|pip|conda|numpy|scipy|django|pytest|pylint|sphinx|matplotlib|jupyter
+    |installation|extra\ tools|other\ libraries)\b
+    # Other words are those of a sentence: `Docker build fails: …`.
+    (?:[^\w.`(:]|\b(?:\d[\w.]*|x|and|or|your|used|versions?|info|information|details|name|type|model|number|method|release
+    |distribution|distro|bits|build|lab|deps|dependencies|packages|extensions|engine|compiler|runtime|executable|plugins?|notebook
+    |kernel|desktop|server|client|sdk|os|operating|system|platform|arch|architecture|browser|device|shell|terminal|python|node|npm
+    |yarn|pip|conda|jdk|jvm)\b){0,16}
+    :.{0,80}$"
 );
 pattern!(LOG, r"^\W{0,2}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,2}\d\d:\d\d:\d\d\b|^\W{0,2}(?:INFO|DEBUG|TRACE|WARN)\b");
+pattern!(SEVERE, r"(?i)error|exception|fatal|critical|panic");
 pattern!(
     ERROR,
-    r"^\W{0,6}(?:[\w.:]*\w(?:Error|Exception|Warning|Interrupt|Failure|DoesNotExist|Panic)\b|(?:[Uu]ncaught |[Uu]nhandled |[Ff]atal )?(?:[Ee]rror|[Pp]anic|[Ee]xception|[Ww]arning|FATAL|ERROR)(?:\[\w+\])?:|thread '[^']*' (?:\(\d+\) )?panicked at|[Cc]aused by:|[\w./\\-]+:\d+(?::\d+)?: (?:fatal )?error:)"
+    r"^\W{0,6}(?:E +)?(?:[\w.:]*\w(?:Error|Exception|Warning|Interrupt|Failure|DoesNotExist|Panic)\b|(?:[Uu]ncaught |[Uu]nhandled |[Ff]atal )?(?:[Ee]rror|[Pp]anic|[Ee]xception|[Ww]arning|FATAL|ERROR)(?:\[\w+\])?:|thread '[^']*' (?:\(\d+\) )?panicked at|[Cc]aused by:|[\w./\\-]+:\d+(?::\d+)?: (?:fatal )?error:)"
 );
 pattern!(
     CODE_LINE,
@@ -122,7 +138,7 @@ pattern!(
     r"(?m)^\s*(?:>>> )?(?:(?:(?:pub |export |public |static |async )*(?:class|def|fn|func|function|struct|interface) (\w+))|(?:(?:let |const |var |val )?(\w+) :?= ))"
 );
 
-/// A form of stack frames: the groups `path`, `line` and `function` of the pattern; `java` frames name the class instead of a folder.
+/// A form of stack frames: the groups `path`, `line` and `function` of the pattern. Frames of Java name the `class` instead of a folder.
 struct FrameForm {
     pattern: &'static LazyLock<Option<Regex>>,
     innermost_last: bool,
@@ -131,32 +147,51 @@ struct FrameForm {
 pattern!(PYTHON_FRAME, r#"File "(?P<path>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?"#);
 pattern!(
     PYTEST_FRAME,
-    r"^(?P<path>[\w./\\-]+\.py):(?P<line>\d+)(?:: in (?P<function>\w+)|:? ?\w*(?:Error|Exception)?\s*$)"
+    r"^\s*(?P<path>[\w./\\-]+\.py):(?P<line>\d+)(?:: in (?P<function>\S+)|:? ?\w*(?:Error|Exception)?\s*$)"
 );
-pattern!(NOTEBOOK_FRAME, r"^(?P<path>[\w./\\~-]+\.pyc?) in (?P<function>\w+)\(");
-pattern!(JAVA_FRAME, r"^\s*at (?P<class>[\w.$/@]+)\.(?P<function>[\w$<>]+)\((?P<path>[\w.-]+\.\w+):(?P<line>\d+)\)");
+pattern!(NOTEBOOK_FRAME, r"^(?P<path>(?:[A-Za-z]:)?[\w./\\~-]+\.pyc?) in (?:(?P<function>[\w.]+)\(|<\w+>)");
+pattern!(
+    IPYTHON_FRAME,
+    r"^\s*File (?P<path>[^\s:]*(?::[\\/][^:\n]*)?\.pyc?):(?P<line>\d+)(?:, in (?P<function>[^\s(]+))?"
+);
+pattern!(
+    JAVA_FRAME,
+    r"^(?:.*[:\]|])?\s*at (?P<class>[\w.$/@-]+)\.(?P<function>[\w$<>-]+)\((?P<path>[\w.$-]+\.\w+):(?P<line>\d+)\)"
+);
 pattern!(
     CSHARP_FRAME,
-    r"^\s*at (?:[\w.`<>\[\]+]+\.)?(?P<function>[\w`<>]+)(?:\[[^\]]*\])?\(.*\) in (?P<path>[^:\n]*(?::[\\/][^:\n]*)?):line (?P<line>\d+)"
+    r"^\s*at (?P<function>[^\s(]+?)(?:\[[^\]]*\])?\(.*\) in (?P<path>[^:\n]*(?::[\\/][^:\n]*)?):line (?P<line>\d+)"
 );
 pattern!(
     SCRIPT_FRAME,
-    r"^\s*at (?:async )?(?:(?:[\w.$<>\[\] ]+\.)?(?P<function>[\w$<>]+)(?: \[as [^\]]+\])? \()?(?:file://|webpack:/+)?(?P<path>[^\s():]*(?:[A-Za-z]:\\)?[^\s():]*\.\w+):(?P<line>\d+):\d+\)?"
+    r"^\s*at (?:async )?(?:(?P<function>\S.*?) \()?(?:https?://[^/\s]*/|[a-z][\w-]+:/+)?(?P<path>(?:[A-Za-z]:)?[^\s:?]*\.\w+)(?:\?[^\s:]*)?:(?P<line>\d+):\d+\)?"
 );
-pattern!(RUST_FRAME, r"^\s*(?:at|-->) (?P<path>[\w./\\-]+\.\w+):(?P<line>\d+)(?::\d+)?");
-pattern!(PANIC_FRAME, r"panicked at (?:'.*', )?(?P<path>[\w./\\-]+\.\w+):(?P<line>\d+)");
-pattern!(GO_FRAME, r"^\s+(?P<path>[\w./\\@-]+\.go):(?P<line>\d+) \+0x[0-9a-f]+");
+pattern!(RUST_FRAME, r"^\s*(?:at|-->) (?P<path>(?:[A-Za-z]:)?[\w./\\-]+\.\w+):(?P<line>\d+)(?::\d+)?");
+pattern!(PANIC_FRAME, r"panicked at (?:'.*', )?(?P<path>(?:[A-Za-z]:)?[\w./\\-]+\.\w+):(?P<line>\d+)");
+pattern!(GO_FRAME, r"^\s+(?P<path>(?:[A-Za-z]:)?[\w./\\@-]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?\s*$");
 pattern!(DEBUGGER_FRAME, r"^\s*#\d+ .*?(?P<function>[\w~]+) ?\(.*\) at (?P<path>[\w./\\+-]+):(?P<line>\d+)");
 pattern!(
     RUBY_FRAME,
-    r"^\s*(?:from )?(?P<path>[\w./\\-]+\.rb):(?P<line>\d+):in [`'](?:[\w:]+[#.])?(?P<function>[\w?!]+)'"
+    r"^\s*(?:from )?(?P<path>(?:[A-Za-z]:)?[\w./\\-]+\.rb):(?P<line>\d+):in [`'](?P<function>[^'\n]+)'"
 );
-pattern!(PHP_FRAME, r"^\s*#\d+ (?P<path>[\w./\\-]+\.php)\((?P<line>\d+)\): (?:[\w\\]+(?:->|::))?(?P<function>\w+)");
+pattern!(PHP_FRAME, r"^\s*#\d+ (?P<path>(?:[A-Za-z]:)?[\w./\\-]+\.php)\((?P<line>\d+)\): (?P<function>[^\s(]+)");
+// Frames that name no file of a repository.
+pattern!(
+    NOTEBOOK_CELL,
+    r"^(?:(?:Cell|Input) In ?\[\d+\]|<ipython-input-[^>]*>|\S*ipykernel_\d+\S*)(?:,? line \d+|,? in )"
+);
+pattern!(
+    LIBRARY_FRAME,
+    r"^(?:.*[:\]|])?\s*at (?:.*\((?:node:.*|native|<anonymous>|index \d+|Native Method|Unknown Source)\)|node:\S+:\d+|<anonymous>|(?:System|Microsoft)\.\S+\(.*\))\s*$"
+);
 
-static FRAME_FORMS: [FrameForm; 12] = [
+/// The first form that fits a line counts.
+static FRAME_FORMS: [FrameForm; 15] = [
     FrameForm { pattern: &PYTHON_FRAME, innermost_last: true },
     FrameForm { pattern: &PYTEST_FRAME, innermost_last: true },
+    FrameForm { pattern: &NOTEBOOK_CELL, innermost_last: true },
     FrameForm { pattern: &NOTEBOOK_FRAME, innermost_last: true },
+    FrameForm { pattern: &IPYTHON_FRAME, innermost_last: true },
     FrameForm { pattern: &JAVA_FRAME, innermost_last: false },
     FrameForm { pattern: &CSHARP_FRAME, innermost_last: false },
     FrameForm { pattern: &SCRIPT_FRAME, innermost_last: false },
@@ -166,7 +201,20 @@ static FRAME_FORMS: [FrameForm; 12] = [
     FrameForm { pattern: &DEBUGGER_FRAME, innermost_last: false },
     FrameForm { pattern: &RUBY_FRAME, innermost_last: false },
     FrameForm { pattern: &PHP_FRAME, innermost_last: false },
+    FrameForm { pattern: &LIBRARY_FRAME, innermost_last: false },
 ];
+
+pattern!(
+    FUNCTION,
+    r"(?x)
+      ^(?:lambda|\$anonfun)\$(\w+)\$      # lambda$open$0 (Java), $anonfun$open$1 (Scala)
+    | <.*>g__(\w+)\|                      # <Open>g__Inner|5_0 (C#)
+    | <(\w+)>(?:[bd]__|\$)                # <OpenAsync>d__5.MoveNext, <Main>$ (C#)
+    | (\w+)(?:`\d+)?\.\.c?ctor$           # Port..ctor (C#)
+    | (?:^|[^\w<])([\p{L}_$~][\w$]*?[?!]?)(?:\$default|-\w+)?(?:\ \[as\ .*\])?$
+                                          # Port.open, Port->open, block in open, open$default, draw-FJfuzF0, run [as open]
+    "
+);
 
 fn is_match(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
@@ -181,21 +229,66 @@ fn groups<'t, const N: usize>(
     matches.map(|groups| std::array::from_fn(|at| groups.get(at).map_or("", |group| group.as_str())))
 }
 
-/// The frame that a line is, and whether the innermost frame of its trace comes last.
+/// The frame that a line is, and whether the innermost frame of its trace comes last. The path is empty if the frame names no file of a
+/// repository.
 fn frame(line: &str) -> Option<(StackFrame, bool)> {
-    let group = |groups: &Captures<'_>, name: &str| groups.name(name).map_or("", |group| group.as_str()).to_owned();
     FRAME_FORMS.iter().find_map(|form| {
         let groups = form.pattern.as_ref()?.captures(line)?;
-        let path = group(&groups, "path");
-        let class = group(&groups, "class");
-        // Java names the class, whose package is the folder.
-        let path = match class.rsplit_once('.') {
-            Some((package, _)) => format!("{}/{path}", package.rsplit('/').next().unwrap_or(package).replace('.', "/")),
-            None => path,
+        let group = |name: &str| groups.name(name).map_or("", |group| group.as_str());
+        // Java names the class, whose package is the folder. The name of a module can come before it.
+        let class = group("class").rsplit('/').next().unwrap_or_default();
+        let (package, class) = class.rsplit_once('.').unwrap_or(("", class));
+        let folder = if package.is_empty() { String::new() } else { package.replace('.', "/") + "/" };
+        // A class without a name has a number.
+        let class = class.rsplit('$').find(|name| !name.starts_with(|c: char| c.is_ascii_digit())).unwrap_or_default();
+        let (container, function) = match (group("function"), class) {
+            ("<init>", class) => ("", class),
+            (function, "") => function_name(function),
+            (function, class) => (class, function_name(function).1),
         };
-        let function = group(&groups, "function").trim_matches(['<', '>', '`']).to_owned();
-        Some((StackFrame { path, line: number(&group(&groups, "line")), function }, form.innermost_last))
+        let (container, function) = (container.to_owned(), function.to_owned());
+        let frame = StackFrame { path: folder + group("path"), line: number(group("line")), function, container };
+        Some((frame, form.innermost_last))
     })
+}
+
+/// The bare name of the function of a frame, after that of its container. Both are empty if no definition has the name: `<lambda>`,
+/// `Object.<anonymous>`.
+fn function_name(function: &str) -> (&str, &str) {
+    let groups = FUNCTION.as_ref().and_then(|pattern| pattern.captures(function));
+    let Some(name) = groups.and_then(|groups| groups.iter().skip(1).flatten().next()) else { return ("", "") };
+    let before = function[..name.start()].trim_end_matches(['.', ':', '#', '-', '>']);
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    (before.rsplit(|c| !is_of_name(c)).next().unwrap_or_default(), name.as_str())
+}
+
+fn is_fence(text: &str) -> bool {
+    text.starts_with("```") || text.starts_with("~~~")
+}
+
+/// The first and the last lines of a long message.
+fn excerpt(text: &str) -> Cow<'_, str> {
+    if text.len() <= MAX_MESSAGE_BYTES {
+        return text.into();
+    }
+    let half = MAX_MESSAGE_BYTES / 2;
+    let head = &text[..text.floor_char_boundary(half)];
+    // The end of a very long line is dropped, not its start.
+    let head = head.rsplit_once('\n').map(|(lines, _)| lines).filter(|lines| lines.len() > half / 2).unwrap_or(head);
+    let tail = text[text.ceil_char_boundary(text.len() - half)..].split_once('\n').map_or("", |(_, lines)| lines);
+    let fences = head.lines().chain(tail.lines()).filter(|line| is_fence(line.trim())).count();
+    // The middle begins or ends a code block if the number of fences is odd.
+    let between = if fences % 2 == 0 { "\n" } else { "\n```\n" };
+    format!("{head}{between}{tail}").into()
+}
+
+/// A line without its URLs, except for their anchors: that of a page of documentation is often the name of the documented symbol.
+fn without_urls(line: &str) -> Cow<'_, str> {
+    let words = |url: &Captures<'_>| {
+        let anchor = url[0].split_once(".html#").map_or("", |(_, anchor)| anchor);
+        ANCHOR.as_ref().map_or(String::new(), |other| format!(" {} ", other.replace_all(anchor, " ")))
+    };
+    URL.as_ref().map_or(Cow::from(line), |url| url.replace_all(line, words))
 }
 
 fn number(digits: &str) -> u32 {
@@ -209,7 +302,7 @@ impl Message {
         if text.trim().is_empty() {
             return Self::default();
         }
-        let text = text[..text.floor_char_boundary(MAX_MESSAGE_BYTES)].replace('\r', "");
+        let text = excerpt(text).replace('\r', "");
         let text = match COMMENT.as_ref() {
             Some(comment) => comment.replace_all(&text, " "),
             None => text.as_str().into(),
@@ -220,29 +313,26 @@ impl Message {
             end_line: number(if end.is_empty() { line } else { end }),
         };
         let mut message = Self { links: groups::<4>(&LINK, &text).map(link).collect(), ..Self::default() };
-        // The anchor of a page of documentation is often the name of the documented symbol.
-        let words_of_url = |url: &Captures<'_>| {
-            let anchor = url[0].split_once(".html#").map_or("", |(_, anchor)| anchor);
-            ANCHOR.as_ref().map_or(String::new(), |other| format!(" {} ", other.replace_all(anchor, " ")))
-        };
-        let text = match URL.as_ref() {
-            Some(url) => url.replace_all(&text, words_of_url),
-            None => text,
-        };
+        // The location of a frame can be a URL.
+        let has_url = |line: &str| line.contains("://") && frame(line).is_none();
+        let lines = text.lines().map(|line| if has_url(line) { without_urls(line) } else { line.into() });
+        let text = lines.collect::<Vec<_>>().join("\n");
         let inline = message.read_lines(text.trim_start());
         message.read_names(&inline);
         message
     }
 
-    /// Whether no part has text.
+    /// Whether the message has no text and names no file.
     pub fn is_empty(&self) -> bool {
-        [&self.title, &self.prose, &self.code, &self.error].into_iter().all(|part| part.trim().is_empty())
+        let has_text = [&self.title, &self.prose, &self.code, &self.error].iter().any(|part| !part.trim().is_empty());
+        !has_text && self.links.is_empty() && self.frames.is_empty()
     }
 
     /// Assigns each line to a part. Returns the inline code.
     fn read_lines(&mut self, text: &str) -> Vec<String> {
         let (first, body) = text.split_once('\n').unwrap_or((text, ""));
-        let has_title = !first.trim_start().starts_with("```") && frame(first).is_none();
+        let is_traceback = first.starts_with(TRACEBACK);
+        let has_title = !is_traceback && !is_fence(first) && frame(first).is_none();
         let (title, body) = if has_title { (first, body) } else { ("", text) };
         let (title, rest) = title.split_at(title.floor_char_boundary(MAX_TITLE_BYTES));
         self.title = title.trim_start_matches(['#', ' ']).to_owned();
@@ -250,12 +340,22 @@ impl Message {
             self.prose = format!("{rest}\n");
         }
         let is_report = body.lines().count() >= MIN_REPORT_LINES;
-        let mut reader =
-            LineReader { message: self, fenced: false, versions: false, in_trace: false, outer: Vec::new() };
+        let mut reader = LineReader {
+            message: self,
+            fenced: false,
+            versions: false,
+            in_trace: false,
+            outer: Vec::new(),
+            raised: String::new(),
+        };
         for line in body.lines() {
             reader.read(line, is_report);
         }
         reader.end_trace();
+        let raised = reader.raised;
+        if is_traceback {
+            self.title = raised;
+        }
         let sentences = format!("{}\n{}", self.title, self.prose);
         let inline: Vec<String> = groups::<2>(&INLINE_CODE, &sentences).map(|[_, code]| code.to_owned()).collect();
         for code in &inline {
@@ -263,8 +363,8 @@ impl Message {
             self.code.push('\n');
         }
         for frame in self.frames.iter().take(FRAMES_AS_WORDS) {
-            self.error.push_str(&frame.function);
-            self.error.push('\n');
+            let dot = if frame.container.is_empty() { "" } else { "." };
+            let _ = writeln!(self.error, "{}{dot}{}", frame.container, frame.function);
         }
         inline
     }
@@ -320,14 +420,11 @@ impl Message {
             let is_call = title.contains(&format!("{word}("));
             (has_identifier_form(word) || is_call || in_title.iter().any(|name| name == word)).then_some(IN_TITLE)
         });
-        for [_, definition, variable] in groups::<3>(&OWN, &code) {
-            for names in [&mut self.identifiers, &mut self.words] {
-                for own in [definition, variable] {
-                    names.entry(own.to_owned()).and_modify(|weight| *weight *= OWN_NAME);
-                }
-            }
+        let own: BTreeSet<&str> =
+            groups::<3>(&OWN, &code).flat_map(|[_, definition, variable]| [definition, variable]).collect();
+        for (name, weight) in self.identifiers.iter_mut().chain(&mut self.words) {
+            *weight *= if own.contains(name.as_str()) { OWN_NAME } else { 1.0 };
         }
-        self.identifiers.retain(|name, _| !name.is_empty());
     }
 
     /// Adds the words of a part: as identifiers with the weight that `identifier` returns, otherwise as words.
@@ -366,37 +463,47 @@ struct LineReader<'m> {
     in_trace: bool,
     /// The frames of the current trace, outermost first.
     outer: Vec<StackFrame>,
+    /// The error line of the latest trace whose source lines are shown.
+    raised: String,
 }
 
 impl LineReader<'_> {
     fn read(&mut self, line: &str, is_report: bool) {
         let text = line.trim();
-        if text.starts_with("```") || text.starts_with("~~~") {
+        if is_fence(text) {
             self.fenced = !self.fenced;
             self.in_trace = false;
             self.versions &= self.fenced;
             return;
         }
-        if is_report && self.is_boilerplate(text) {
+        let frame = frame(line);
+        let begins_trace = text.contains(TRACEBACK);
+        if frame.is_some() || begins_trace {
+            self.versions = false;
+        } else if is_report && self.is_boilerplate(text) {
             return;
         }
-        if text.contains("Traceback (most recent call last)") {
+        if begins_trace {
             self.in_trace = true;
             return;
         }
-        if let Some((frame, innermost_last)) = frame(line) {
-            if innermost_last {
-                self.outer.push(frame);
-                self.in_trace = true;
+        if let Some((frame, innermost_last)) = frame {
+            if frame.path.is_empty() {
+                // The source lines of a notebook's cell are the reporter's.
+                self.in_trace = false;
             } else {
-                self.message.frames.push(frame);
+                self.in_trace |= innermost_last;
+                if innermost_last { &mut self.outer } else { &mut self.message.frames }.push(frame);
             }
             if is_match(&ERROR, text) {
                 self.add(text, |message| &mut message.error);
             }
             return;
         }
-        if text.len() < MAX_ERROR_BYTES && is_match(&ERROR, text) {
+        if text.len() < MAX_ERROR_BYTES && (is_match(&ERROR, text) || is_match(&LOG, text) && is_match(&SEVERE, text)) {
+            if self.in_trace {
+                self.raised = text.to_owned();
+            }
             self.end_trace();
             return self.add(text, |message| &mut message.error);
         }
@@ -433,7 +540,7 @@ impl LineReader<'_> {
             self.versions = false;
         }
         let is_setting = !self.fenced && !text.contains("::") && is_match(&SETTING, text);
-        is_setting || (is_match(&LOG, text) && !text.contains("rror"))
+        is_setting || (is_match(&LOG, text) && !is_match(&SEVERE, text))
     }
 
     /// Ends a trace whose innermost frame comes last.
@@ -459,8 +566,8 @@ mod tests {
     #[test]
     fn all_patterns_compile() {
         let patterns = [
-            &COMMENT, &URL, &LINK, &ANCHOR, &HEADING, &VERSIONS, &SETTING, &LOG, &ERROR, &CODE_LINE, &WORD, &DOTTED,
-            &FROM_IMPORT, &INLINE_CODE, &CALL, &PATH, &OWN,
+            &COMMENT, &URL, &LINK, &ANCHOR, &HEADING, &VERSIONS, &SETTING, &LOG, &SEVERE, &ERROR, &CODE_LINE, &WORD,
+            &DOTTED, &FROM_IMPORT, &INLINE_CODE, &CALL, &PATH, &OWN, &FUNCTION,
         ];
         assert!(patterns.iter().all(|pattern| pattern.is_some()));
         assert!(FRAME_FORMS.iter().all(|form| form.pattern.is_some()));
@@ -505,20 +612,214 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_other_languages_are_read() {
-        let one = |text: &str| frames(text).into_iter().next().unwrap();
-        let expected = |path: &str, line: u32, function: &str| (path.to_owned(), line, function.to_owned());
-        assert_eq!(one("    at org.tide.Port.open(Port.java:12)"), expected("org/tide/Port.java", 12, "open"));
-        assert_eq!(one("   at Tide.Port.Open(String s) in /src/Port.cs:line 7"), expected("/src/Port.cs", 7, "Open"));
-        assert_eq!(one("    at Port.open (lib/port.js:3:14)"), expected("lib/port.js", 3, "open"));
-        assert_eq!(one("    at lib/port.js:3:14"), expected("lib/port.js", 3, ""));
-        assert_eq!(one("             at ./src/port.rs:9:5"), expected("./src/port.rs", 9, ""));
-        assert_eq!(one("thread 'main' panicked at src/port.rs:9:5:"), expected("src/port.rs", 9, ""));
-        assert_eq!(one("\t/go/src/port.go:44 +0x1d"), expected("/go/src/port.go", 44, ""));
-        assert_eq!(one("#1  0x00 in port_open (p=0x0) at src/port.c:20"), expected("src/port.c", 20, "port_open"));
-        assert_eq!(one("lib/port.rb:5:in `open'"), expected("lib/port.rb", 5, "open"));
-        assert_eq!(one("#0 /srv/Port.php(8): Port->open()"), expected("/srv/Port.php", 8, "open"));
-        assert_eq!(one("boats/sail.py:40: in sail"), expected("boats/sail.py", 40, "sail"));
+    fn frames_of_all_languages_are_read() {
+        let forms = [
+            ("boats/sail.py:40: in sail", "boats/sail.py", 40, "sail"),
+            ("    src/a.py:12: in f", "src/a.py", 12, "f"),
+            ("  File \"a.py\", line 3, in <module>", "a.py", 3, ""),
+            ("  File \"a.py\", line 3, in <listcomp>", "a.py", 3, ""),
+            ("~/x/core/common.py in resample(self, dim)", "~/x/core/common.py", 0, "resample"),
+            ("~/x/core/common.py in <lambda>(x)", "~/x/core/common.py", 0, ""),
+            ("File ~/x/core/common.py:1815, in DataWithCoords.resample(self)", "~/x/core/common.py", 1815, "resample"),
+            (r"File c:\x\common.py:15, in <genexpr>(.0)", r"c:\x\common.py", 15, ""),
+            ("    at org.tide.Port.open(Port.java:12)", "org/tide/Port.java", 12, "open"),
+            ("    at Port.open(Port.java:12)", "Port.java", 12, "open"),
+            ("    at org.tide.Port.<init>(Port.java:12)", "org/tide/Port.java", 12, "Port"),
+            ("    at org.tide.Port$Gate.<init>(Port.java:12)", "org/tide/Port.java", 12, "Gate"),
+            ("    at org.tide.Port.lambda$open$0(Port.java:12)", "org/tide/Port.java", 12, "open"),
+            ("E/AndroidRuntime(12):     at com.foo.Bar.baz(Bar.java:3)", "com/foo/Bar.java", 3, "baz"),
+            ("[ERROR]     at com.foo.Bar.baz(Bar.java:3)", "com/foo/Bar.java", 3, "baz"),
+            ("\tat com.foo.Bar.draw-FJfuzF0(Bar.kt:3)", "com/foo/Bar.kt", 3, "draw"),
+            ("\tat com.foo.Bar.draw$default(Bar.kt:3)", "com/foo/Bar.kt", 3, "draw"),
+            ("\tat deployment.my-app.war//com.foo.Bar.baz(Bar.java:3)", "com/foo/Bar.java", 3, "baz"),
+            ("\tat java.base/java.lang.Thread.run(Thread.java:833)", "java/lang/Thread.java", 833, "run"),
+            ("   at Tide.Port.Open(String s) in /src/Port.cs:line 7", "/src/Port.cs", 7, "Open"),
+            ("   at Tide.Port.Open[T](T it) in C:\\src\\Port.cs:line 7", "C:\\src\\Port.cs", 7, "Open"),
+            ("   at Tide.Port..ctor(String s) in /src/Port.cs:line 7", "/src/Port.cs", 7, "Port"),
+            ("   at Tide.Port.<OpenAsync>d__5.MoveNext() in /src/Port.cs:line 7", "/src/Port.cs", 7, "OpenAsync"),
+            ("   at Tide.Port.<>c.<Open>b__5_0(Int32 n) in /src/Port.cs:line 7", "/src/Port.cs", 7, "Open"),
+            ("   at Tide.Port.<Open>g__Inner|5_0(Int32 n) in /src/Port.cs:line 7", "/src/Port.cs", 7, "Inner"),
+            ("   at Program.<Main>$(String[] args) in /src/Program.cs:line 5", "/src/Program.cs", 5, "Main"),
+            ("   at Program.<<Main>$>g__Inner|0_0() in /src/Program.cs:line 5", "/src/Program.cs", 5, "Inner"),
+            ("    at Port.open (lib/port.js:3:14)", "lib/port.js", 3, "open"),
+            ("    at Port.open [as run] (lib/port.js:3:14)", "lib/port.js", 3, "open"),
+            ("    at new Port (lib/port.js:3:14)", "lib/port.js", 3, "Port"),
+            ("    at Foo.#open (lib/foo.js:1:2)", "lib/foo.js", 1, "open"),
+            ("    at Object.<anonymous> (lib/port.js:3:14)", "lib/port.js", 3, ""),
+            ("    at lib/port.js:3:14", "lib/port.js", 3, ""),
+            ("    at async lib/port.js:3:14", "lib/port.js", 3, ""),
+            ("    at async Page (app/(shop)/page.tsx:3:14)", "app/(shop)/page.tsx", 3, "Page"),
+            ("    at foo (file:///app/src/foo.mjs:10:5)", "app/src/foo.mjs", 10, "foo"),
+            ("    at file:///C:/app/src/foo.mjs:10:5", "C:/app/src/foo.mjs", 10, ""),
+            ("    at foo (webpack:///./src/a.js:10:5)", "./src/a.js", 10, "foo"),
+            ("    at foo (webpack-internal:///(rsc)/./src/a.js:10:5)", "(rsc)/./src/a.js", 10, "foo"),
+            ("    at App (http://localhost:5173/src/App.tsx:12:3)", "src/App.tsx", 12, "App"),
+            ("    at App (http://localhost:5173/src/App.tsx?t=17:12:3)", "src/App.tsx", 12, "App"),
+            ("             at ./src/port.rs:9:5", "./src/port.rs", 9, ""),
+            ("  --> src/port.rs:9:5", "src/port.rs", 9, ""),
+            ("thread 'main' panicked at src/port.rs:9:5:", "src/port.rs", 9, ""),
+            (r"thread 'main' panicked at C:\src\port.rs:9:5:", r"C:\src\port.rs", 9, ""),
+            ("\t/go/src/port.go:44 +0x1d", "/go/src/port.go", 44, ""),
+            ("\tC:/Users/me/port.go:44 +0x1d", "C:/Users/me/port.go", 44, ""),
+            ("\t/go/src/port.go:44", "/go/src/port.go", 44, ""),
+            ("#1  0x00 in port_open (p=0x0) at src/port.c:20", "src/port.c", 20, "port_open"),
+            ("lib/port.rb:5:in `open'", "lib/port.rb", 5, "open"),
+            ("port.rb:5:in `block in open'", "port.rb", 5, "open"),
+            ("\tfrom /a/b.rb:7:in 'Foo#bar'", "/a/b.rb", 7, "bar"),
+            ("\tfrom /a/b.rb:7:in `<top (required)>'", "/a/b.rb", 7, ""),
+            ("#0 /srv/Port.php(8): Port->open()", "/srv/Port.php", 8, "open"),
+            ("#0 /srv/Port.php(8): Tide\\Port->{closure}()", "/srv/Port.php", 8, ""),
+        ];
+        for (line, path, number, function) in forms {
+            let message = Message::new(&format!("It fails\n\n{line}"));
+            let [frame] = &message.frames[..] else { panic!("{line}: {message:?}") };
+            assert_eq!((frame.path.as_str(), frame.line, frame.function.as_str()), (path, number, function), "{line}");
+            assert_eq!((message.prose.trim(), message.code.trim()), ("", ""), "{line}");
+            let only = Message::new(line.trim());
+            assert!(!only.is_empty() && only.title.is_empty() || line.starts_with('\t'), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_container_of_a_function_is_read() {
+        for (line, container) in [
+            ("  File \"a.py\", line 3, in f", ""),
+            ("File ~/x/common.py:15, in DataWithCoords.resample(self)", "DataWithCoords"),
+            ("    at org.tide.Port$Gate.open(Port.java:12)", "Gate"),
+            ("    at org.tide.Port$1.open(Port.java:12)", "Port"),
+            ("    at org.tide.Port.<init>(Port.java:12)", ""),
+            ("   at Tide.Port.Open(String s) in /src/Port.cs:line 7", "Port"),
+            ("    at Port.open [as run] (lib/port.js:3:14)", "Port"),
+            ("    at new Port (lib/port.js:3:14)", ""),
+            ("    at Foo.#open (lib/foo.js:1:2)", "Foo"),
+            ("port.rb:5:in `block in open'", ""),
+            ("\tfrom /a/b.rb:7:in 'Tide::Foo#bar'", "Foo"),
+            ("#0 /srv/Port.php(8): Tide\\Port->open()", "Port"),
+        ] {
+            let message = Message::new(&format!("It fails\n\n{line}"));
+            assert_eq!(message.frames[0].container, container, "{line}");
+            assert_eq!(message.error.contains('.'), !container.is_empty(), "{line}");
+        }
+    }
+
+    #[test]
+    fn frames_without_a_file_are_no_text() {
+        for line in [
+            "    at Module._compile (node:internal/modules/cjs/loader:1554:14)",
+            "    at node:internal/main/run_main_module:28:49",
+            "    at Array.map (<anonymous>)",
+            "    at async Promise.all (index 0)",
+            "    at java.base/jdk.internal.reflect.DirectMethod.invoke(Native Method)",
+            "   at System.Threading.Tasks.Task.Execute(Object state)",
+            "Cell In[3], line 5",
+            "<ipython-input-3-1ab2c> in <module>",
+            "/tmp/ipykernel_7392/107.py in <module>",
+        ] {
+            let message = Message::new(&format!("It fails\n\n{line}"));
+            let parts = format!("{}{}{}", message.prose, message.code, message.error);
+            assert!(parts.trim().is_empty() && message.frames.is_empty(), "{line}: {message:?}");
+        }
+        let message = Message::new("It fails\n\nlook at the port (index 0) and\nat least Port.open(gate)");
+        assert!(message.prose.contains("index") && message.prose.contains("least"));
+    }
+
+    #[test]
+    fn a_function_without_a_name_adds_no_words() {
+        let trace = "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\n    b()\n  File \"b.py\", line 4, in <lambda>\n    c()\nValueError: no wind\n";
+        let message = Message::new(&format!("It fails\n\n```\n{trace}```\n    at Object.<anonymous> (a.js:1:2)\n"));
+        for word in ["module", "lambda", "anonymous", "Object"] {
+            assert!(!message.identifiers.contains_key(word) && !message.words.contains_key(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_title_of_a_trace_is_its_error() {
+        let trace = |error: &str| {
+            format!("Traceback (most recent call last):\n  File \"a.py\", line 3, in f\n    g()\n{error}\n")
+        };
+        let both = format!(
+            "{}\nDuring handling of it:\n\n{}\nAnd then Error: no.\n",
+            trace("KeyError: 'a'"),
+            trace("ValueError: no wind")
+        );
+        assert_eq!(Message::new(&both).title, "ValueError: no wind");
+        assert_eq!(Message::new(&trace("it was cut")).title, "");
+    }
+
+    #[test]
+    fn a_message_that_names_a_file_is_not_empty() {
+        for text in ["https://github.com/o/r/blob/main/src/a.rs#L10", "   at lib/port.js:3:14"] {
+            assert!(!Message::new(text).is_empty(), "{text}");
+        }
+        assert!(Message::new(" \n").is_empty() && Message::new("https://example.org/").is_empty());
+        assert_eq!(Message::new("https://example.org/\nIt fails").title, "It fails");
+    }
+
+    #[test]
+    fn errors_in_logs_are_read() {
+        let message = Message::new(
+            "It fails\n\nwhen the gate opens\n\n```\n2026-01-05 10:00:00 INFO tide.port - all is well\n2026-01-05 10:00:00 ERROR tide.port - gate depth is negative\n\
+             10:00:01 [main] tide - java.lang.NullPointerException\n```\n",
+        );
+        assert!(message.error.contains("negative") && message.error.contains("NullPointer"), "{message:?}");
+        assert!(!format!("{message:?}").contains("well"));
+    }
+
+    #[test]
+    fn a_trace_ends_a_version_list() {
+        let message = Message::new(
+            "It fails\n\n**Environment**\n\n- tide 1.2\n- python 3.9\n\n```\nTraceback (most recent call last):\n  File \"a.py\", line 3, in moor\nValueError: no wind\n```\n",
+        );
+        assert_eq!((message.frames.len(), message.error.as_str()), (1, "ValueError: no wind\nmoor\n"));
+        assert!(!message.prose.contains("tide"));
+    }
+
+    #[test]
+    fn settings_are_no_sentences() {
+        let message = |line: &str| Message::new(&format!("It fails\n\nwhen the gate\nopens twice\n\n{line}\n"));
+        for line in [
+            "OS: Linux",
+            "- **Operating system and version**: Ubuntu 20.04",
+            "Python version: 3.9",
+            "* Node.js / npm version: 18.1 / 9",
+            "Docker Engine version: 20.10",
+            "Python 3.9.7: yes",
+            "numpy: 1.20",
+            "Sphinx extensions: none",
+        ] {
+            assert!(!message(line).prose.contains(':'), "{line}");
+        }
+        for line in [
+            "System tray icon vanishes: only a restart helps",
+            "Docker build fails: no such file",
+            "Go to the page: it is empty",
+        ] {
+            assert!(message(line).prose.contains(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_start_and_the_end_of_a_long_message_are_read() {
+        let log = "the tide rises and falls\n".repeat(4_000);
+        let text = format!("It fails\n\n```\nfirst()\n{log}```\nThe last sentence\n");
+        let message = Message::new(&text);
+        assert_eq!(message.title, "It fails");
+        assert!(
+            message.code.contains("first()") && message.code.lines().all(|line| line.len() == 24 || line == "first()")
+        );
+        assert_eq!(message.prose.trim(), "The last sentence");
+        assert!(message.code.len() > MAX_MESSAGE_BYTES * 9 / 10);
+        let inside = Message::new(&format!("It fails\n\n{log}```\ntide\n```\n"));
+        assert_eq!(inside.code, "tide\n");
+    }
+
+    #[test]
+    fn a_name_that_the_code_defines_counts_less_once() {
+        let weight = |times: usize| {
+            Message::new(&format!("It fails\n\n```\n{}use(frame)\n```", "frame = 1\n".repeat(times))).identifiers["frame"]
+        };
+        assert_eq!((weight(0), weight(1)), (IN_CODE, IN_CODE * OWN_NAME));
+        assert_eq!(weight(3), weight(1));
     }
 
     #[test]
@@ -547,7 +848,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_can_be_read(text in "(\\PC|[\\n`#:.()/ ]|Traceback|File \"a.py\", line 3|    at a.b\\(C.java:1\\)){0,80}") {
+        fn any_text_can_be_read(text in "(\\PC|[\\n`#:.()/ ]|Traceback|://|File \"a.py\", line 3|    at a.b\\(C.java:1\\)){0,80}") {
             let message = Message::new(&text);
             prop_assert!(message.identifiers.values().chain(message.words.values()).all(|weight| *weight > 0.0));
         }

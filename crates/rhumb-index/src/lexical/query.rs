@@ -1,5 +1,7 @@
 //! The words of a request, by the part of the message that has them.
 
+use std::collections::BTreeMap;
+
 use super::message::Message;
 use super::words::{Term, each_term, each_word, is_stop_word, term_of};
 
@@ -8,7 +10,7 @@ pub const PARTS: usize = 4;
 
 /// Maximum count of a word in a part. A repeated word is the subject, but not arbitrarily more important.
 const MAX_WORD_COUNT: f64 = 2.0;
-/// Maximum number of terms of a message that are looked up, so that a pasted log costs little.
+/// Maximum number of different terms of a message that are looked up, so that a pasted log costs little.
 const MAX_QUERY_TERMS: usize = 512;
 /// Weights of the parts where a message is compared with a single line, such as the subject of a commit; the words of code count once.
 const SUBJECT_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.5, 0.0];
@@ -40,33 +42,29 @@ impl Query {
 
     /// The terms of a message.
     pub fn of_message(message: &Message) -> Self {
-        let mut found: Vec<(Term, usize)> = Vec::new();
+        let mut found: BTreeMap<Term, [f64; PARTS]> = BTreeMap::new();
         let mut words: Vec<Box<str>> = Vec::new();
-        for (part, text) in [&message.title, &message.prose, &message.code, &message.error].into_iter().enumerate() {
-            for word in text.split(|c: char| !(c == '_' || c.is_alphanumeric())) {
-                if found.len() >= MAX_QUERY_TERMS {
-                    break;
-                }
+        let parts = [&message.title, &message.prose, &message.code, &message.error];
+        // Code is last: the words of the error are nearer to the cause.
+        for part in [0, 1, 3, 2] {
+            for word in parts[part].split(|c: char| !(c == '_' || c.is_alphanumeric())) {
                 let lower = word.to_lowercase();
                 if is_stop_word(&lower) || (part > 0 && is_report_word(&lower)) {
                     continue;
                 }
-                each_term(word, |term| found.push((term, part)));
+                each_term(word, |term| {
+                    if found.len() < MAX_QUERY_TERMS || found.contains_key(&term) {
+                        let count = &mut found.entry(term).or_default()[part];
+                        *count = (*count + 1.0).min(MAX_WORD_COUNT);
+                    }
+                });
                 if part < 2 {
                     each_word(word, |word| words.push(word.into()));
                 }
             }
         }
-        found.sort_unstable();
-        let mut terms: Vec<QueryTerm> = Vec::new();
-        for (term, part) in found {
-            if terms.last().is_none_or(|last| last.term != term) {
-                terms.push(QueryTerm { term, counts: [0.0; PARTS], identifier: 0.0 });
-            }
-            if let Some(last) = terms.last_mut() {
-                last.counts[part] = (last.counts[part] + 1.0).min(MAX_WORD_COUNT);
-            }
-        }
+        let mut terms: Vec<QueryTerm> =
+            found.into_iter().map(|(term, counts)| QueryTerm { term, counts, identifier: 0.0 }).collect();
         for (name, &weight) in &message.identifiers {
             // The last term of a name is the whole name.
             let mut whole = None;
@@ -124,6 +122,17 @@ mod tests {
     fn a_pasted_log_is_cut() {
         let log: String = (0..5_000).map(|n| format!("word{n}x ")).collect();
         assert!(Query::new(&log).terms.len() <= MAX_QUERY_TERMS + 4);
+    }
+
+    #[test]
+    fn a_long_message_keeps_the_words_of_its_error() {
+        let code: String = (0..2_000).map(|n| format!("part{n}x = part{n}y\n")).collect();
+        let prose = "the same boat again ".repeat(400);
+        let message = Message::new(&format!("It sinks\n\n{prose}\n\n```\n{code}```\n\nValueError: no wind\n"));
+        let query = Query::of_message(&message);
+        let wind = query.terms.iter().find(|entry| entry.term == term_of("wind"));
+        assert!(wind.is_some_and(|wind| wind.counts[3] > 0.0));
+        assert!(query.terms.len() == MAX_QUERY_TERMS);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rhumb_syntax::SymbolKind;
 
-use super::index::MapIndex;
+use super::index::{IndexedDefinition, MapIndex};
 
 /// No definition.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -34,6 +34,8 @@ pub(crate) struct Definitions {
     parents: Vec<u32>,
     /// By definition: the outermost function around it, as an index in the file.
     outer: Vec<u32>,
+    /// By definition: the type that it is a member of, by number.
+    owners: Vec<u32>,
     /// Definitions, grouped by name in the order of the names.
     by_name: Vec<u32>,
     /// The start of each name in `by_name`, and the end.
@@ -52,6 +54,10 @@ struct FileDefinitions {
     parents: Vec<u32>,
     outer: Vec<u32>,
     names: Vec<u32>,
+    /// The names of the containers, where there is one.
+    containers: Vec<u32>,
+    /// Whether each is a type.
+    is_type: Vec<bool>,
     /// Types, as an index in the file, with the names of their base types.
     bases: Vec<(u32, Vec<u32>)>,
 }
@@ -66,7 +72,13 @@ impl FileDefinitions {
         let (mut parents, mut outer) = (vec![NONE; entries.len()], vec![NONE; entries.len()]);
         let mut open: Vec<u32> = Vec::new();
         for at in order {
-            while open.last().is_some_and(|&last| span(last).1 < span(at).0) {
+            // Only the lines of definitions are known. One that begins where another ends is in it if that is its container.
+            let is_outside = |last: u32| {
+                let (end, (start, inner_end)) = (span(last).1, span(at));
+                let is_contained = entries[at as usize].container() == Some(entries[last as usize].name());
+                end < start || end < inner_end || (end == start && !is_contained)
+            };
+            while open.last().is_some_and(|&last| is_outside(last)) {
                 open.pop();
             }
             if let Some(&parent) = open.last() {
@@ -83,7 +95,12 @@ impl FileDefinitions {
                 base_names(entry.signature(), entry.name()).filter_map(|name| index.name_number(name)).collect();
             (!bases.is_empty()).then_some((at, bases))
         });
-        Self { parents, outer, bases: bases.collect(), names }
+        let bases = bases.collect();
+        let container =
+            |entry: &IndexedDefinition<'_>| entry.container().and_then(|name| index.name_number(name)).unwrap_or(NONE);
+        let containers = entries.iter().map(container).collect();
+        let is_type = entries.iter().map(|entry| is_type(entry.kind())).collect();
+        Self { parents, outer, names, containers, is_type, bases }
     }
 }
 
@@ -93,12 +110,15 @@ impl Definitions {
         let files: Vec<FileDefinitions> =
             (0..index.len() as u32).into_par_iter().map(|file| FileDefinitions::new(index, file)).collect();
         let mut all = Self::default();
+        let (mut containers, mut is_type) = (Vec::new(), Vec::new());
         for file in files {
             let start = all.parents.len() as u32;
             all.starts.push(start);
             all.parents.extend(file.parents.iter().map(|&parent| if parent == NONE { NONE } else { start + parent }));
             all.outer.extend(file.outer);
             all.names.extend(file.names);
+            containers.extend(file.containers);
+            is_type.extend(file.is_type);
             for (at, bases) in file.bases {
                 for &base in &bases {
                     all.subtypes.entry(base).or_default().push(start + at);
@@ -108,7 +128,30 @@ impl Definitions {
         }
         all.starts.push(all.parents.len() as u32);
         all.group_by_name(index.names());
+        all.owners = all.owners(&containers, &is_type);
         all
+    }
+
+    /// The owners, given the name of the container of each definition and whether it is a type. A type in the same file comes first.
+    fn owners(&self, containers: &[u32], is_type: &[bool]) -> Vec<u32> {
+        let mut types: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (definition, &name) in (0u32..).zip(&self.names).filter(|(definition, _)| is_type[*definition as usize]) {
+            types.entry(name).or_default().push(definition);
+        }
+        let of_file = |file: usize| {
+            let (range, types) = (self.of_file(file as u32), &types);
+            range.clone().map(move |definition| {
+                let parent = self.parents[definition as usize];
+                if parent != NONE && is_type[parent as usize] {
+                    return parent;
+                }
+                let named = types.get(&containers[definition as usize]).map_or(&[][..], Vec::as_slice);
+                let here = named.get(named.partition_point(|owner| *owner < range.start));
+                let elsewhere = named.first().filter(|_| named.len() <= MAX_OWNERS);
+                here.filter(|owner| range.contains(owner)).or(elsewhere).copied().unwrap_or(NONE)
+            })
+        };
+        (0..self.starts.len() - 1).flat_map(of_file).collect()
     }
 
     fn group_by_name(&mut self, names: usize) {
@@ -169,20 +212,8 @@ impl Definitions {
 
     /// The type that a definition is a member of: the type around it, or the one that its container names, such as that of an `impl`
     /// block.
-    pub(crate) fn type_of(&self, index: &MapIndex, definition: u32) -> Option<u32> {
-        let kind = |definition: u32| {
-            let (file, at) = self.location(definition);
-            index.definition(file, at).map(|entry| entry.kind())
-        };
-        let is_type = |definition: &u32| kind(*definition).is_some_and(is_type);
-        if let Some(parent) = self.parent(definition).filter(is_type) {
-            return Some(parent);
-        }
-        let (file, at) = self.location(definition);
-        let container = index.definition(file, at)?.container()?;
-        let types: Vec<u32> = self.of_name(index.name_number(container)?).iter().copied().filter(is_type).collect();
-        let here = types.iter().copied().find(|&owner| self.location(owner).0 == file);
-        here.or_else(|| types.first().copied().filter(|_| types.len() <= MAX_OWNERS))
+    pub(crate) fn type_of(&self, definition: u32) -> Option<u32> {
+        self.owners.get(definition as usize).copied().filter(|owner| *owner != NONE)
     }
 }
 
@@ -232,7 +263,7 @@ mod tests {
         assert_eq!(all.parent(at("moor")), Some(at("Boat")));
         assert_eq!((all.outer(0)[at("knot") as usize], all.outer(0)[at("moor") as usize]), (at("moor"), NONE));
         assert_eq!(all.parent(at("row")), None);
-        assert_eq!(all.type_of(&index, at("moor")), Some(at("Boat")));
+        assert_eq!(all.type_of(at("moor")), Some(at("Boat")));
         let hull = index.name_number("Hull").unwrap();
         assert_eq!(all.subtypes(hull), [at("Boat")]);
         assert_eq!(all.location(all.of_name(hull)[0]), (1, 0));
@@ -240,11 +271,57 @@ mod tests {
     }
 
     #[test]
+    fn definitions_on_one_line_are_nested_only_in_their_container() {
+        let text = "function a() {} function b() {}\nclass Boat { moor() {} row() {} }\nfunction outer() {\n} function last() {}\n";
+        let index = index(&[("a.js", text)]);
+        let all = Definitions::new(&index);
+        let name = |at: u32| index.definition(0, at).unwrap().name();
+        let parents: Vec<_> = all.of_file(0).map(|at| (name(at), all.parent(at).map(name))).collect();
+        let in_boat = Some("Boat");
+        assert_eq!(
+            parents,
+            [
+                ("a", None),
+                ("b", None),
+                ("Boat", None),
+                ("moor", in_boat),
+                ("row", in_boat),
+                ("outer", None),
+                ("last", None)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_container_means_a_type_of_its_file_or_one_of_few() {
+        let member = "impl Boat {\n    fn moor(&self) {}\n}\n";
+        let own = format!("struct Boat;\n{member}");
+        let files = [
+            ("a.rs", member),
+            ("b.rs", "struct Boat;\n"),
+            ("c.rs", own.as_str()),
+            ("d.rs", "struct Boat;\n"),
+            ("e.rs", "struct Boat;\n"),
+        ];
+        let owner = |files: &[(&str, &str)], file: u32| {
+            let index = index(files);
+            let all = Definitions::new(&index);
+            let moor = all
+                .of_file(file)
+                .find(|&at| index.definition(file, all.location(at).1).unwrap().name() == "moor")
+                .unwrap();
+            all.type_of(moor).map(|owner| all.location(owner).0)
+        };
+        assert_eq!((owner(&files, 0), owner(&files, 2)), (None, Some(2)));
+        assert_eq!(owner(&files[..3], 0), Some(1));
+    }
+
+    #[test]
     fn a_member_of_an_impl_block_belongs_to_its_type() {
         let index = index(&[("a.rs", "pub struct Boat;\n\nimpl Boat {\n    fn moor(&self) {}\n}\n")]);
         let all = Definitions::new(&index);
         let moor = all.of_file(0).find(|&at| index.definition(0, at).unwrap().name() == "moor").unwrap();
-        let owner = all.type_of(&index, moor).unwrap();
+        let owner = all.type_of(moor).unwrap();
         assert_eq!(index.definition(0, owner).unwrap().name(), "Boat");
     }
 

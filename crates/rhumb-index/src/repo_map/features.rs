@@ -9,6 +9,7 @@ use rhumb_syntax::SymbolKind;
 
 use super::definitions::{Definitions, is_function, is_type};
 use super::evidence::{self, leaders};
+use super::index::MapIndex;
 use super::learned;
 use super::path;
 use super::ranking::Ranking;
@@ -64,6 +65,9 @@ const TRACE: &str = "in a stack trace of the message";
 const COMMITS: &str = "commits with a message like this";
 const KIND: &str = "its kind: a test, an example, no code";
 const SIZE: &str = "its size";
+const WORDS_IN_FILE: &str = "words of the message, relative to its file";
+const TITLE_NAME: &str = "words of the title in its name";
+const SYMBOL_KIND: &str = "its kind: a type, a value, a test";
 
 const WITH_LEADERS: &str = "commits that changed it with the best matches";
 const WITH_CHAT: &str = "commits that changed it with the chat's files";
@@ -73,11 +77,12 @@ const REFERENCES: &str = "references to it";
 const FROM_CHAT: &str = "references from the chat";
 
 /// The labels of the features that each signal of [`SIGNALS`](super::weights::SIGNALS) removes.
-pub(crate) const OF_REQUEST: [&str; 7] = [WORDS, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
+pub(crate) const OF_REQUEST: [&str; 9] =
+    [WORDS, WORDS_IN_FILE, TITLE_NAME, PATH_WORDS, IDENTIFIERS, NAMED, TYPES, TRACE, COMMITS];
 pub(crate) const OF_HISTORY: [&str; 3] = [COMMITS, WITH_LEADERS, WITH_CHAT];
 pub(crate) const OF_GRAPH: [&str; 4] = [REFERENCES, NEAR_LEADERS, NEAR_CHAT, FROM_CHAT];
 pub(crate) const OF_PATHS: [&str; 1] = [PATH_WORDS];
-pub(crate) const OF_KIND: [&str; 1] = [KIND];
+pub(crate) const OF_KIND: [&str; 2] = [KIND, SYMBOL_KIND];
 pub(crate) const OF_CHAT: [&str; 3] = [WITH_CHAT, NEAR_CHAT, FROM_CHAT];
 pub(crate) const OF_SIZE: [&str; 1] = [SIZE];
 
@@ -134,12 +139,12 @@ features! {
         ProseWords: "prose_words", WORDS;
         CodeWords: "code_words", WORDS;
         ErrorWords: "error_words", WORDS;
-        InFile: "in_file", "words of the message, relative to its file";
-        InFileRank: "in_file_rank", "words of the message, relative to its file";
+        InFile: "in_file", WORDS_IN_FILE;
+        InFileRank: "in_file_rank", WORDS_IN_FILE;
         NameField: "name_field", WORDS;
         DocField: "doc_field", WORDS;
         CodeField: "code_field", WORDS;
-        TitleName: "title_name", "words of the title in its name";
+        TitleName: "title_name", TITLE_NAME;
         TitleCoverage: "title_coverage", WORDS;
         Identifiers: "identifiers", IDENTIFIERS;
         NamedIdentifier: "named_identifier", NAMED;
@@ -161,11 +166,11 @@ features! {
         Private: "private", "the form of its name";
         Constructor: "constructor", "the form of its name";
         Nested: "nested", "a function inside of a function";
-        Type: "type", "its kind: a type, a value, a test";
-        Value: "value", "its kind: a type, a value, a test";
-        TestName: "test_name", "its kind: a type, a value, a test";
-        Peripheral: "peripheral", "its kind: a type, a value, a test";
-        Test: "test", "its kind: a type, a value, a test";
+        Type: "type", SYMBOL_KIND;
+        Value: "value", SYMBOL_KIND;
+        TestName: "test_name", SYMBOL_KIND;
+        Peripheral: "peripheral", SYMBOL_KIND;
+        Test: "test", SYMBOL_KIND;
     }
 }
 
@@ -289,8 +294,7 @@ pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(
         add(NoCode, &flags(&|file| is_without_code(ranking, file as u32)), &mut odds);
         let size = |file: u32| index.record(file).map_or(0.0, |record| f64::from(record.terms().length()).ln_1p());
         add(Size, &(0..count as u32).map(size).collect::<Vec<_>>(), &mut odds);
-        let chat: Vec<(u32, f64)> =
-            (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| (file, 1.0)).collect();
+        let chat: Vec<(u32, f64)> = ranking.chat_files().map(|file| (file, 1.0)).collect();
         let leaders = leaders(&ranking.shown(&odds), MAX_LEADERS);
         let none = vec![0.0; count];
         let near = |start: &[(u32, f64)]| ranking.graph.neighbourhood(&ranking.weights).near(start);
@@ -360,10 +364,13 @@ fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64
 
 /// Whether a file has no code and is neither named nor a README or manifest.
 fn is_without_code(ranking: &Ranking, file: u32) -> bool {
+    !has_code(ranking.index(), file) && !path::is_landmark(ranking.index().path(file)) && !ranking.named.has_path(file)
+}
+
+/// Whether a file has definitions of code, not only sections of a document or keys.
+pub(crate) fn has_code(index: &MapIndex, file: u32) -> bool {
     let is_code = |kind: SymbolKind| !matches!(kind, SymbolKind::Section | SymbolKind::Key | SymbolKind::Selector);
-    !ranking.index().definitions(file).any(|entry| is_code(entry.kind()))
-        && !path::is_landmark(ranking.index().path(file))
-        && !ranking.named.has_path(file)
+    index.definitions(file).any(|entry| is_code(entry.kind()))
 }
 
 /// A definition with its features.
@@ -380,7 +387,7 @@ pub struct SymbolRow {
 /// What the features of the definitions of a ranking are relative to.
 #[derive(Debug)]
 pub(crate) struct SymbolScale {
-    /// Highest values among definitions in files that are not peripheral.
+    /// Highest values among definitions in files that are not peripheral, or among all if the others have no words of the message.
     highest: UnitRelevance,
     highest_total: f64,
     /// The terms of the title.
@@ -397,11 +404,11 @@ impl SymbolScale {
     pub(crate) fn new(ranking: &Ranking) -> Self {
         let (index, odds) = (ranking.index(), &ranking.scores.odds);
         let mut highest = UnitRelevance::default();
-        let mut highest_total = f64::MIN_POSITIVE;
-        for (file, relevance) in (0u32..).zip(&ranking.relevance.files) {
-            if path::is_peripheral(index.path(file)) {
-                continue;
-            }
+        let mut highest_total = 0.0f64;
+        let found = || (0u32..).zip(&ranking.relevance.files).filter(|(_, relevance)| !relevance.units.is_empty());
+        let is_counted = |file: u32| !path::is_peripheral(index.path(file));
+        let all = !found().any(|(file, _)| is_counted(file));
+        for (_, relevance) in found().filter(|(file, _)| all || is_counted(*file)) {
             for unit in &relevance.units {
                 let raise = |held: &mut [f32], values: &[f32]| {
                     held.iter_mut().zip(values).for_each(|(held, value)| *held = held.max(*value))
@@ -418,7 +425,7 @@ impl SymbolScale {
         order.sort_by(|&a, &b| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b)));
         let mut positions = vec![0; odds.len()];
         (0u32..).zip(&order).for_each(|(position, &file)| positions[file as usize] = position);
-        let chat = (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| file);
+        let chat = ranking.chat_files();
         Self {
             highest,
             highest_total,
@@ -482,7 +489,7 @@ impl<'r> SymbolFeatures<'r> {
         let row = |(at, entry): (u32, &super::index::IndexedDefinition<'_>)| {
             let number = range.start + at;
             let unit = units.get(&at).copied().unwrap_or(&empty);
-            let owner = self.definitions.type_of(index, number);
+            let owner = self.definitions.type_of(number);
             let owner_unit = owner.map(|owner| self.unit(owner)).unwrap_or_default();
             let named = self.ranking.named.definitions.get(&number).copied().unwrap_or_default();
             let weight_of = |types: &BTreeMap<u32, f64>| {

@@ -3,14 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::definitions::{Definitions, is_type};
-use super::index::MapIndex;
+use super::index::{IndexedDefinition, MapIndex};
 use super::path;
 use crate::lexical::{LineRange, Message, StackFrame};
 
 /// Weight of a name that the caller gives, apart from the message.
 const GIVEN: f64 = 2.0;
-/// Maximum number of files that a path can mean.
+/// Maximum number of files that a path can mean. A path with more, such as `index.ts`, names none.
 const MAX_PATH_MATCHES: usize = 6;
+/// Folders whose files belong to a repository that has the rest of the path: a package that is installed, or a standard library.
+const DEPENDENCY_FOLDERS: [&str; 4] = ["dist-packages", "node_modules", "rustc", "site-packages"];
+/// Packages of Kotlin files of the platform.
+const PLATFORM_PACKAGES: [&str; 7] = ["android", "androidx", "java", "javax", "kotlin", "kotlinx", "sun"];
+/// Weight of a link to a path that the repository does not have: that of another repository, or of an older revision.
+const OTHER_LINK: f64 = 0.3;
 /// Weight of a file name without folders.
 const BARE_FILE_NAME: f64 = 0.7;
 /// Maximum number of definitions that a name can mean. More common names say nothing.
@@ -62,6 +68,12 @@ impl Named {
     /// Whether the request or the caller names the path of a file.
     pub(crate) fn has_path(&self, file: u32) -> bool {
         self.paths.contains_key(&file) || self.given.contains_key(&file)
+    }
+
+    /// Whether the request names no file and no definition.
+    pub(crate) fn is_empty(&self) -> bool {
+        let files = [&self.paths, &self.given, &self.links, &self.frames];
+        files.iter().all(|files| files.is_empty()) && self.definitions.is_empty()
     }
 }
 
@@ -128,17 +140,20 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    /// The files whose paths share the longest end with a mentioned path, with the number of shared components. A path of several
-    /// folders that shares its file name only belongs to another repository.
-    fn files_at(&self, mentioned: &str) -> (Vec<u32>, usize) {
+    /// The files whose paths share the longest end with a mentioned path.
+    fn files_at(&self, mentioned: &str) -> Vec<u32> {
+        // The application marks a mentioned file with `@`.
+        let mentioned = mentioned.trim_start_matches('@');
         let parts: Vec<&str> =
             mentioned.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "~")).collect();
-        let Some(name) = parts.last() else { return (Vec::new(), 0) };
+        let Some(name) = parts.last() else { return Vec::new() };
         let name = if name.ends_with(".pyc") { &name[..name.len() - 1] } else { name };
+        let candidates = self.by_file_name.get(name).map_or(&[][..], Vec::as_slice);
         let (mut best, mut found) = (0, Vec::new());
-        for &file in self.by_file_name.get(name).map_or(&[][..], Vec::as_slice) {
+        for &file in candidates {
             let own = self.index.path(file).rsplit('/').skip(1);
-            let shared = 1 + own.clone().zip(parts.iter().rev().skip(1)).take_while(|(own, part)| own == *part).count();
+            let is_shared = |(own, part): &(&str, &&str)| own == *part || without_version(part) == Some(own);
+            let shared = 1 + own.clone().zip(parts.iter().rev().skip(1)).take_while(is_shared).count();
             // A whole path is better than the end of a longer one.
             let rank = 2 * shared + usize::from(shared == own.count() + 1);
             if rank > best {
@@ -148,17 +163,15 @@ impl<'r> Resolver<'r> {
                 found.push(file);
             }
         }
-        let shared = best / 2;
-        if parts.len() > 2 && shared < 2 && best != 3 {
-            return (Vec::new(), 0);
-        }
-        found.truncate(MAX_PATH_MATCHES);
-        (found, shared)
+        // The folders of a Kotlin file can be fewer than those of its package.
+        let is_only_kotlin = name.ends_with(".kt") && candidates.len() == 1 && !PLATFORM_PACKAGES.contains(&parts[0]);
+        let is_meant = names_own_file(&parts, best / 2, best % 2 == 1) || is_only_kotlin;
+        if is_meant && found.len() <= MAX_PATH_MATCHES { found } else { Vec::new() }
     }
 
     fn add_paths(&mut self, paths: &[LineRange], given: &[String]) {
         for path in paths {
-            let (found, _) = self.files_at(&path.path);
+            let found = self.files_at(&path.path);
             let weight = if path.path.contains('/') { 1.0 } else { BARE_FILE_NAME };
             for &file in &found {
                 raise(&mut self.named.paths, file, weight / found.len() as f64);
@@ -168,18 +181,21 @@ impl<'r> Resolver<'r> {
             }
         }
         for path in given {
-            let (found, _) = self.files_at(path);
+            let found = self.files_at(path);
             found.iter().for_each(|&file| raise(&mut self.named.given, file, 1.0 / found.len() as f64));
         }
     }
 
     fn add_links(&mut self, links: &[LineRange]) {
         for link in links {
-            if let Some(&file) = self.files_at(&link.path).0.first() {
-                raise(&mut self.named.links, file, 1.0);
-                if link.line > 0 {
-                    self.link(file, link.line, link.end_line.max(link.line));
-                }
+            let Some(file) = self.index.file_at(&link.path) else {
+                let found = self.files_at(&link.path);
+                found.iter().for_each(|&file| raise(&mut self.named.links, file, OTHER_LINK / found.len() as f64));
+                continue;
+            };
+            raise(&mut self.named.links, file, 1.0);
+            if link.line > 0 {
+                self.link(file, link.line, link.end_line.max(link.line));
             }
         }
     }
@@ -198,7 +214,7 @@ impl<'r> Resolver<'r> {
     fn add_frames(&mut self, frames: &[StackFrame]) {
         let mut depth = 0;
         for frame in frames {
-            let (found, _) = self.files_at(&frame.path);
+            let found = self.files_at(&frame.path);
             let Some(&first) = found.first() else { continue };
             // A test that shows the error is not its place.
             if depth == 0 && path::is_test(self.index.path(first)) {
@@ -208,18 +224,29 @@ impl<'r> Resolver<'r> {
             let weight = 1.0 / f64::from(depth);
             for &file in found.iter().take(2) {
                 raise(&mut self.named.frames, file, weight / found.len() as f64);
-                for (at, entry) in self.definitions.of_file(file).zip(self.index.definitions(file)) {
-                    let is_named = !frame.function.is_empty() && entry.name() == frame.function;
-                    let is_around = frame.function.is_empty()
-                        && (entry.line()..=entry.end_line()).contains(&frame.line)
-                        && !is_type(entry.kind());
-                    if is_named || is_around {
-                        let held = &mut self.named.definitions.entry(at).or_default().frame;
-                        *held = held.max(weight);
-                    }
+                for at in self.definitions_at(file, frame) {
+                    let held = &mut self.named.definitions.entry(at).or_default().frame;
+                    *held = held.max(weight);
                 }
             }
         }
+    }
+
+    /// The definitions of a file that a frame is in: those with the name of its function, in its container or at its line if there are
+    /// several of the name; if none has the name, the functions around the line. A frame in a constructor can have the name of the type.
+    fn definitions_at(&self, file: u32, frame: &StackFrame) -> Vec<u32> {
+        let all = self.definitions.of_file(file).zip(self.index.definitions(file));
+        let fits = |(at, entry): (u32, IndexedDefinition<'_>)| {
+            let is_named = !frame.function.is_empty() && entry.name() == frame.function;
+            let is_around = (entry.line()..=entry.end_line()).contains(&frame.line);
+            let is_code = !is_type(entry.kind());
+            let is_contained = is_named && entry.container() == Some(frame.container.as_str());
+            let fit = (is_named && is_code, is_contained, is_around && is_code, is_around);
+            (is_named || is_around && is_code).then_some((fit, at))
+        };
+        let fitting: Vec<_> = all.filter_map(fits).collect();
+        let best = fitting.iter().map(|(fit, _)| *fit).max();
+        fitting.into_iter().filter(|(fit, _)| Some(*fit) == best).map(|(_, at)| at).collect()
     }
 
     /// Adds a dotted name: the longest start that is a module, and the names that follow it.
@@ -342,6 +369,35 @@ impl<'r> Resolver<'r> {
     }
 }
 
+/// Whether a mentioned path, of which a file of the repository shares the last `shared` components or is the end (`is_whole`), means that
+/// file. Otherwise it belongs to another repository.
+fn names_own_file(parts: &[&str], shared: usize, is_whole: bool) -> bool {
+    let folders = parts.len() - 1;
+    let is_dependency = |&at: &usize| {
+        let before = |n: usize| at.checked_sub(n).map_or("", |before| parts[before]);
+        DEPENDENCY_FOLDERS.contains(&parts[at])
+            || (before(1) == "lib" && parts[at].starts_with("python3"))
+            || (before(1) == "node_modules" && parts[at].starts_with('@'))
+            || (before(2) == "registry" && before(1) == "src" && parts[at].contains('.'))
+    };
+    let is_common = shared == 2 && matches!(parts[folders - 1], "src" | "lib");
+    match (0..folders).rev().find(is_dependency) {
+        Some(at) => {
+            let rest = folders - at;
+            // The first folder is the name of the package, which its own repository need not have.
+            let is_below_package = is_whole && shared + 1 == rest && shared > 1 && !is_common;
+            shared > rest || (shared == rest && (rest > 1 || is_whole)) || is_below_package
+        }
+        None => folders < 2 || is_whole || (shared > 1 && !is_common),
+    }
+}
+
+/// The name of a package without its version: `tokio` for `tokio-1.38.0`.
+fn without_version(folder: &str) -> Option<&str> {
+    let (name, version) = folder.rsplit_once('-')?;
+    version.starts_with(|c: char| c.is_ascii_digit()).then_some(name)
+}
+
 fn raise(weights: &mut BTreeMap<u32, f64>, at: u32, weight: f64) {
     let held = weights.entry(at).or_insert(0.0);
     *held = held.max(weight);
@@ -380,20 +436,50 @@ mod tests {
         ("tests/test_boats.py", "def test_moor():\n    pass\n"),
     ];
 
-    fn index() -> MapIndex {
+    fn index(files: &[(&str, &str)]) -> MapIndex {
         let file = |&(path, text): &(&str, &str)| {
             let tags = tags(Language::for_path(path).unwrap(), text);
             let digest = Arc::new(Digest::new(text, &tags, Depth::Whole));
             MapFile { path: path.to_owned(), tags: Arc::new(tags), digest }
         };
-        MapIndex::of(&FILES.iter().map(file).collect::<Vec<_>>())
+        MapIndex::of(&files.iter().map(file).collect::<Vec<_>>())
     }
 
     fn named(text: &str) -> (MapIndex, Definitions, Named) {
-        let index = index();
+        named_in(&FILES, text)
+    }
+
+    fn named_in(files: &[(&str, &str)], text: &str) -> (MapIndex, Definitions, Named) {
+        let index = index(files);
         let definitions = Definitions::new(&index);
         let named = Resolver::resolve(&index, &definitions, &Message::new(text), (&[], &[]));
         (index, definitions, named)
+    }
+
+    /// The paths among `files` that a path in a message means.
+    fn meant(files: &[&str], mentioned: &str) -> Vec<String> {
+        let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, "")).collect();
+        let index = index(&files);
+        let definitions = Definitions::new(&index);
+        let mut resolver = Resolver {
+            index: &index,
+            definitions: &definitions,
+            by_file_name: HashMap::new(),
+            by_stem: HashMap::new(),
+            named: Named::default(),
+        };
+        resolver.index_paths();
+        resolver.files_at(mentioned).into_iter().map(|file| index.path(file).to_owned()).collect()
+    }
+
+    /// The lines of the definitions that a frame is in.
+    fn lines_of_frame(path: &str, text: &str, frame: &str) -> Vec<u32> {
+        let (index, definitions, named) = named_in(&[(path, text)], &format!("It fails\n\n{frame}\n"));
+        let framed = named.definitions.iter().filter(|(_, named)| named.frame > 0.0);
+        framed
+            .filter_map(|(&at, _)| index.definition(0, definitions.location(at).1))
+            .map(|entry| entry.line())
+            .collect()
     }
 
     fn paths(index: &MapIndex, files: &BTreeMap<u32, f64>) -> Vec<String> {
@@ -413,6 +499,84 @@ mod tests {
         assert_eq!(paths(&index, &named.frames), ["fleet/boats.py", "tests/test_boats.py"]);
         let moor = named.definitions.iter().find(|(_, named)| named.frame == 1.0).unwrap();
         assert_eq!(definitions.location(*moor.0).0, 1);
+    }
+
+    #[test]
+    fn a_path_of_a_dependency_means_a_file_only_if_the_repository_has_the_rest() {
+        let files = [
+            "src/lib.rs",
+            "core/src/result.rs",
+            "src/tide/core/common.py",
+            "six.py",
+            "tokio/src/net/tcp.rs",
+            "lib/router/index.js",
+            "bin/setup.py",
+            "setup.py",
+        ];
+        for (mentioned, expected) in [
+            ("/home/me/tide/src/lib.rs", &["src/lib.rs"][..]),
+            ("/home/me/.cargo/registry/src/index.crates.io-6f17/tokio-1.0/src/lib.rs", &[]),
+            ("/home/me/.cargo/registry/src/index.crates.io-6f17/tokio-1.0/src/net/tcp.rs", &["tokio/src/net/tcp.rs"]),
+            ("/rustc/9fc6b4/library/core/src/result.rs", &[]),
+            ("/app/other/src/result.rs", &[]),
+            ("/app/core/src/result.rs", &["core/src/result.rs"]),
+            ("/usr/lib/python3.9/site-packages/tide/core/common.py", &["src/tide/core/common.py"]),
+            ("/usr/lib/python3.9/site-packages/other/core/common.py", &[]),
+            ("/usr/lib/python3/dist-packages/six.py", &["six.py"]),
+            ("/usr/lib/python3.9/core/common.py", &["src/tide/core/common.py"]),
+            ("/usr/lib/python3.9/x/core/common.py", &[]),
+            ("node_modules/router/lib/router/index.js", &["lib/router/index.js"]),
+            ("/srv/app/setup.py", &["setup.py"]),
+        ] {
+            assert_eq!(meant(&files, mentioned), expected, "{mentioned}");
+        }
+        let vendored = ["web/node_modules/tide/src/index.js", "web/node_modules/gate.js", "src/index.js", "gate.js"];
+        assert_eq!(meant(&vendored, "/app/node_modules/tide/src/index.js"), ["web/node_modules/tide/src/index.js"]);
+        assert_eq!(meant(&vendored, "/app/web/node_modules/gate.js"), ["web/node_modules/gate.js"]);
+    }
+
+    #[test]
+    fn a_mentioned_path_of_the_application_means_one_file() {
+        let files = ["src/lib.rs", "a/src/lib.rs", "b/src/lib.rs", "src/main.rs"];
+        assert_eq!(meant(&files, "@src/lib.rs"), ["src/lib.rs"]);
+        let (index, _, named) = named_in(&files.map(|path| (path, "")), "look at @src/lib.rs");
+        assert_eq!(paths(&index, &named.paths), ["src/lib.rs"]);
+    }
+
+    #[test]
+    fn a_path_that_many_files_share_means_none() {
+        let files: Vec<String> = (0..9).map(|n| format!("src/part{n}/index.ts")).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        assert!(meant(&files, "index.ts").is_empty() && meant(&files[..6], "index.ts").len() == 6);
+        assert_eq!(meant(&files, "part3/index.ts"), ["src/part3/index.ts"]);
+    }
+
+    #[test]
+    fn a_file_of_kotlin_can_be_outside_of_the_folder_of_its_package() {
+        let files = ["src/main/kotlin/Bar.kt", "a/Twice.kt", "b/Twice.kt"];
+        assert_eq!(meant(&files, "com/foo/Bar.kt"), ["src/main/kotlin/Bar.kt"]);
+        assert!(meant(&files, "kotlinx/coroutines/Bar.kt").is_empty() && meant(&files, "com/foo/Twice.kt").is_empty());
+    }
+
+    #[test]
+    fn a_frame_is_in_the_definition_of_its_name_at_its_line() {
+        let python = "class A:\n    def __init__(self):\n        pass\n\n\nclass B:\n    def __init__(self):\n        f = [x for x in y]\n";
+        let frame = |line: u32, function: &str| format!("  File \"a.py\", line {line}, in {function}");
+        assert_eq!(lines_of_frame("a.py", python, &frame(8, "__init__")), [7]);
+        assert_eq!(lines_of_frame("a.py", python, &frame(99, "__init__")), [2, 7]);
+        assert_eq!(lines_of_frame("a.py", python, "File a.py:99, in A.__init__(self)"), [2]);
+        assert_eq!(lines_of_frame("a.py", python, &frame(8, "<listcomp>")), [7]);
+        assert_eq!(lines_of_frame("a.py", python, &frame(8, "unknown")), [7]);
+        let java = "class Port {\n    int depth = 1;\n    Port() {\n        open();\n    }\n}\n";
+        assert_eq!(lines_of_frame("Port.java", java, "    at Port.<init>(Port.java:4)"), [3]);
+        let script = "class Port {\n  constructor() {\n    open();\n  }\n}\n";
+        assert_eq!(lines_of_frame("port.js", script, "    at new Port (port.js:3:5)"), [2]);
+    }
+
+    #[test]
+    fn a_link_to_another_path_counts_less() {
+        let weight = |path: &str| named(&format!("https://github.com/o/r/blob/main/{path}#L7")).2.links[&1];
+        assert_eq!((weight("fleet/boats.py"), weight("other/fleet/boats.py")), (1.0, OTHER_LINK));
     }
 
     #[test]

@@ -8,13 +8,17 @@ const LANDMARKS: [&str; 20] = [
 ];
 
 /// Folders of peripheral code. Sorted for binary search.
-const PERIPHERAL_FOLDERS: [&str; 43] = [
-    "__snapshots__", "__tests__", "asv_bench", "bench", "benches", "benchmark", "benchmarks", "cextern", "conformance",
-    "contrib-docs", "demo", "demos", "dist", "doc", "docs", "e2e", "example", "examples", "extern", "externals",
-    "fixture", "fixtures", "galleries", "generated", "integration-tests", "node_modules", "playground", "spec",
-    "specs", "test", "test-utils", "testcases", "testdata", "testing", "tests", "testutil", "testutils", "third-party",
-    "third_party", "tutorials", "vendor", "vendored", "website",
+const PERIPHERAL_FOLDERS: [&str; 46] = [
+    "3rdparty", "__generated__", "__snapshots__", "__tests__", "asv_bench", "bench", "benches", "benchmark",
+    "benchmarks", "cextern", "conformance", "contrib-docs", "demo", "demos", "dist", "doc", "docs", "e2e", "example",
+    "examples", "extern", "externals", "fixture", "fixtures", "galleries", "generated", "integration-tests",
+    "node_modules", "playground", "spec", "specs", "test", "test-utils", "testcases", "testdata", "testing", "tests",
+    "testutil", "testutils", "third-party", "third_party", "thirdparty", "tutorials", "vendor", "vendored", "website",
 ];
+
+/// Parts of the names of generated files.
+const GENERATED: [&str; 9] =
+    [".min.", ".d.ts", "_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h", ".g.dart", ".Designer.cs"];
 
 pub(crate) use crate::lexical::is_entry;
 
@@ -52,7 +56,7 @@ pub(crate) fn is_test(path: &str) -> bool {
 
 /// Whether a folder has tests by its name or by the last word of it: `tests`, `jvmTest`, `Polly.Specs`, `integration-tests`.
 fn is_test_folder(folder: &str) -> bool {
-    const NAMES: [&str; 8] = ["test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "e2e"];
+    const NAMES: [&str; 9] = ["test", "tests", "testing", "testdata", "__tests__", "unittests", "spec", "specs", "e2e"];
     let last = folder.rsplit(['.', '-', '_']).next().unwrap_or(folder);
     let is_word = |name: &str| {
         let before = last.strip_suffix(name);
@@ -71,20 +75,23 @@ pub fn is_peripheral(path: &str) -> bool {
         return true;
     }
     let name = file_name(path);
-    is_test_name(path) || [".min.", ".d.ts", "_pb2.py", ".pb.go"].iter().any(|mark| name.contains(mark))
+    is_test_name(path) || GENERATED.iter().any(|mark| name.contains(mark)) || name.starts_with("zz_generated.")
 }
 
 /// Whether the file name is that of a test.
 fn is_test_name(path: &str) -> bool {
     let (name, stem) = (file_name(path), stem(path));
-    let marks = ["_test", "_tests", "_spec", "-test", "-spec"];
+    let marks = ["_test", "_tests", "_unittest", "_spec", "-test", "-spec"];
     let is_class =
         [".java", ".kt", ".cs", ".php", ".swift", ".scala"].iter().any(|extension| name.ends_with(extension));
+    let begins_with_test = stem.strip_prefix("Test").is_some_and(|rest| rest.starts_with(char::is_uppercase));
     stem.starts_with("test_")
         || marks.iter().any(|mark| stem.ends_with(mark))
         || [".test.", ".spec."].iter().any(|mark| name.contains(mark))
         || matches!(stem, "tests" | "conftest")
-        || (is_class && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec")))
+        || name == "test.py"
+        || (is_class
+            && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("Spec") || begins_with_test))
 }
 
 #[cfg(test)]
@@ -117,12 +124,34 @@ mod tests {
             "core/jvmTest/kotlin/a.kt",
             "Polly.Specs/a.cs",
             "unit-tests/a.c",
+            "unittests/a.cpp",
+            "base/gate_unittest.cc",
+            "polls/test.py",
+            "src/TestGate.java",
         ] {
             assert!(is_peripheral(path) && is_test(path), "{path}");
         }
-        assert!(is_peripheral("vendor/z/z.go") && !is_test("vendor/z/z.go"));
-        for path in ["src/testing.rs", "contest.py", "src/attest/mod.rs", "src/latest/a.rs", "ABTest.Server/a.cs"] {
+        for path in [
+            "vendor/z/z.go",
+            "thirdparty/z.c",
+            "3rdparty/z.c",
+            "src/__generated__/query.ts",
+            "gate_pb2.pyi",
+            "gate_pb2_grpc.py",
+            "gate.pb.cc",
+            "gate.pb.h",
+            "zz_generated.deepcopy.go",
+            "lib/gate.g.dart",
+            "Form1.Designer.cs",
+        ] {
+            assert!(is_peripheral(path) && !is_test(path), "{path}");
+        }
+        for path in [
+            "src/testing.rs", "contest.py", "src/attest/mod.rs", "src/latest/a.rs", "ABTest.Server/a.cs",
+            "cmd/test.go", "src/Testable.java", "lib/grpc_pb.py", "src/designer.cs",
+        ] {
             assert!(!is_peripheral(path), "{path}");
         }
+        assert!(PERIPHERAL_FOLDERS.is_sorted());
     }
 }

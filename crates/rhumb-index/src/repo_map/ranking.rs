@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::explanation::Contribution;
-use super::features::{FileFeature, SymbolFeatures, SymbolRow, SymbolScale, file_odds};
+use super::features::{FileFeature, SymbolFeatures, SymbolRow, SymbolScale, file_odds, has_code};
 use super::graph::TagGraph;
 use super::index::MapIndex;
 use super::named::{Named, Resolver};
@@ -28,8 +28,8 @@ const PROMINENCE_RANGE: f64 = 14.0;
 #[derive(Debug)]
 pub struct Ranking {
     pub(crate) graph: Arc<TagGraph>,
-    /// By file: whether it is in the chat.
-    pub(crate) chat: Vec<bool>,
+    /// By file: whether it is in the chat and has code. A document in the chat, such as a README, says nothing about the task.
+    chat: Vec<bool>,
     /// By file: whether it is hidden because it is in the chat or banned.
     pub(crate) hidden: Vec<bool>,
     pub(crate) pinned: Vec<bool>,
@@ -83,7 +83,8 @@ impl Ranking {
             }
             listed
         };
-        let (chat, banned) = (listed(&request.chat_files), listed(&request.banned));
+        let (in_chat, banned) = (listed(&request.chat_files), listed(&request.banned));
+        let chat: Vec<bool> = (0u32..).zip(&in_chat).map(|(file, in_chat)| *in_chat && has_code(index, file)).collect();
         let message = message(request);
         let query = Query::of_message(&message);
         let relevance = relevance(graph, &query);
@@ -98,7 +99,7 @@ impl Ranking {
         let seeds = Seeds::new(graph, &chat, &named, &relevance, weights);
         let mut ranking = Self {
             graph: Arc::clone(graph),
-            hidden: chat.iter().zip(&banned).map(|(chat, banned)| *chat || *banned).collect(),
+            hidden: in_chat.iter().zip(&banned).map(|(in_chat, banned)| *in_chat || *banned).collect(),
             pinned: listed(&request.pinned),
             pinned_symbols: symbols_chosen(graph, &request.pinned),
             banned_symbols: symbols_chosen(graph, &request.banned),
@@ -120,6 +121,11 @@ impl Ranking {
     /// The index whose files are ranked.
     pub fn index(&self) -> &MapIndex {
         self.graph.index()
+    }
+
+    /// The files with code that are in the chat.
+    pub(crate) fn chat_files(&self) -> impl Iterator<Item = u32> + '_ {
+        (0u32..).zip(&self.chat).filter(|(_, chat)| **chat).map(|(file, _)| file)
     }
 
     /// Whether the request is about any file, so that the scores follow it.
@@ -213,7 +219,7 @@ impl Ranking {
         let mut at = Some(all.of_file(file).start + definition);
         let mut names = Vec::new();
         while let Some(inner) = at {
-            let owner = all.type_of(self.index(), inner);
+            let owner = all.type_of(inner);
             let name = |owner: u32| {
                 let (file, at) = all.location(owner);
                 self.index().definition(file, at).map(|entry| entry.name())

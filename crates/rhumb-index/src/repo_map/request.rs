@@ -33,7 +33,7 @@ pub enum MapStyle {
 /// The request for which a map is built.
 #[derive(Debug, Clone, Default)]
 pub struct MapRequest {
-    /// Files that the model gets completely: they influence the ranks and are left out of the map.
+    /// Files that the model gets completely: those with code influence the ranks, and all are left out of the map.
     pub chat_files: Vec<String>,
     /// Further files that are relevant.
     pub mentioned_files: Vec<String>,

@@ -41,9 +41,7 @@ impl Scores {
 
 /// Whether the request is about any file.
 fn is_requested(ranking: &Ranking) -> bool {
-    let named = &ranking.named;
-    ranking.relevance.files.iter().any(FileRelevance::is_relevant)
-        || !(named.paths.is_empty() && named.given.is_empty() && named.definitions.is_empty())
+    ranking.relevance.files.iter().any(FileRelevance::is_relevant) || !ranking.named.is_empty()
 }
 
 /// Scores without a request: the rank by references, plus recent changes and changes together with the chat.
@@ -55,7 +53,8 @@ fn unrequested_files(ranking: &Ranking, edited: &[f64], record: &mut dyn FnMut(&
     let mut scores: Vec<f64> = ranks.iter().map(|rank| rank / highest).collect();
     record("references to it", &scores);
     let history = f64::from(u8::from(weights.model.of_file(FileFeature::WithChat) > 0.0));
-    evidence::add(&mut scores, history, &ranking.graph.commits().changed_with(&chat_files(ranking)));
+    let chat: Vec<(u32, f64)> = ranking.chat_files().map(|file| (file, 1.0)).collect();
+    evidence::add(&mut scores, history, &ranking.graph.commits().changed_with(&chat));
     record("commits that changed it with the chat's files", &scores);
     evidence::add(&mut scores, weights.model.of_file(FileFeature::Edited), edited);
     record("changes that are not committed", &scores);
@@ -129,13 +128,9 @@ fn strongest_first(mut contributions: Vec<Contribution>) -> Vec<Contribution> {
     contributions
 }
 
-fn chat_files(ranking: &Ranking) -> Vec<(u32, f64)> {
-    (0u32..).zip(&ranking.chat).filter(|(_, chat)| **chat).map(|(file, _)| (file, 1.0)).collect()
-}
-
 /// 1 for each file whose path is in `paths`, else 0.
 fn among(ranking: &Ranking, paths: &[String]) -> Vec<f64> {
-    let mut among = vec![0.0; ranking.chat.len()];
+    let mut among = vec![0.0; ranking.index().len()];
     for file in paths.iter().filter_map(|path| ranking.index().file_at(path)) {
         among[file as usize] = 1.0;
     }

@@ -243,6 +243,17 @@ fn chat_files_influence_the_map_and_are_left_out() {
 }
 
 #[test]
+fn a_document_in_the_chat_does_not_influence_the_map() {
+    let scores = |chat: &str, banned: &str| {
+        let (chat_files, banned) = (vec![chat.to_owned()], vec![banned.to_owned()]);
+        let request = MapRequest { chat_files, banned, message: "Let area be exact".to_owned(), ..with_budget(10_000) };
+        rank(&sample(), &request, &Weights::default()).scores.files
+    };
+    assert_eq!(scores("README.md", ""), scores("", "README.md"), "both leave it out");
+    assert_ne!(scores("src/draw.py", ""), scores("", "src/draw.py"));
+}
+
+#[test]
 fn files_that_the_message_names_come_first() {
     let first = |message: &str| {
         let request = MapRequest { message: message.to_owned(), ..with_budget(10_000) };
@@ -253,6 +264,30 @@ fn files_that_the_message_names_come_first() {
     assert_eq!(first("drawing is slow"), "src/draw.py");
     assert_eq!(first("why does test_area fail"), "tests/test_shape.py");
     assert_eq!(first("what is in the readme"), "README.md");
+}
+
+#[test]
+fn a_link_or_a_frame_alone_is_a_request() {
+    for message in ["https://github.com/o/r/blob/main/src/main.py", "   at src/main.py:99:1"] {
+        let request = MapRequest { message: message.to_owned(), ..with_budget(10_000) };
+        let ranking = rank(&sample(), &request, &Weights::default());
+        assert!(ranking.is_requested(), "{message}");
+        assert_eq!(ranking.index().path(ranking.ranked_files()[0]), "src/main.py", "{message}");
+    }
+}
+
+#[test]
+fn definitions_of_examples_are_compared_with_each_other_if_no_other_file_has_the_words() {
+    let files = [
+        file("examples/berth.rs", vec![function("moor_ship", 1), function("row", 9)], &[]),
+        file("src/lib.rs", vec![function("other", 1)], &[]),
+    ];
+    let request = MapRequest { message: "moor the ship twice".into(), ..MapRequest::default() };
+    let ranking = rank(&files, &request, &Weights::default());
+    let value = |row: &SymbolRow, feature: SymbolFeature| row.values[feature as usize];
+    let rows = ranking.symbol_features();
+    assert_eq!(value(&rows[0], SymbolFeature::TitleWords), 1.0);
+    assert!(rows.iter().all(|row| value(row, SymbolFeature::TypeWords) == 0.0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::features::{self, LinearModel};
 use super::plan::Gains;
 
 /// The signals that [`Weights::without`] can remove, to measure the value of each.
-pub const SIGNALS: [&str; 8] = ["request", "history", "graph", "imports", "paths", "aside", "chat", "lengths"];
+pub const SIGNALS: [&str; 8] = ["request", "history", "graph", "imports", "paths", "kind", "chat", "size"];
 
 /// The weights of the tag graph and of the evidence.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,9 +72,9 @@ impl Weights {
             "history" => &features::OF_HISTORY,
             "graph" => &features::OF_GRAPH,
             "paths" => &features::OF_PATHS,
-            "aside" => &features::OF_KIND,
+            "kind" => &features::OF_KIND,
             "chat" => &features::OF_CHAT,
-            "lengths" => &features::OF_SIZE,
+            "size" => &features::OF_SIZE,
             _ => &[],
         };
         self.model.remove(labels);

@@ -196,7 +196,7 @@ pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
 /// The map request for a question.
 pub(crate) fn request(question: &Question) -> MapRequest {
     MapRequest {
-        message: question.text.clone(),
+        message: question.text_with_code(),
         mentioned_idents: question.parts().map(str::to_owned).chain(question.hints.iter().cloned()).collect(),
         ..MapRequest::default()
     }
@@ -390,8 +390,8 @@ pub struct Question {
     pub text: String,
     /// Further words to search for: names and paths that a model proposed.
     pub hints: Vec<String>,
-    /// Files that indicate the subject without being mentioned: those of the chat.
-    pub near: Vec<String>,
+    /// Code that a model wrote as a guess at the answer. Its words are searched for, and it does not change the kind of the question.
+    pub code: String,
     /// Maximum number of hits.
     pub limit: usize,
 }
@@ -400,6 +400,11 @@ impl Question {
     /// A question without hints.
     pub fn new(text: &str, limit: usize) -> Self {
         Self { text: text.to_owned(), limit, ..Self::default() }
+    }
+
+    /// The text, and the code on further lines.
+    pub fn text_with_code(&self) -> String {
+        if self.code.is_empty() { self.text.clone() } else { format!("{}\n{}", self.text, self.code) }
     }
 
     /// The kind of the question.
@@ -487,6 +492,13 @@ mod tests {
         };
         let index = MapIndex::of(&files.iter().map(file).collect::<Vec<_>>());
         Arc::new(TagGraph::new(Arc::new(index), &History::default(), &Weights::default()))
+    }
+
+    #[test]
+    fn a_guess_at_the_code_leaves_a_name_a_name() {
+        let question = Question { code: "fn nest() {\n}\n".to_owned(), ..Question::new("Router::nest", 5) };
+        assert_eq!((question.shape(), question.name()), (QuestionKind::Symbol, Some("nest")));
+        assert_eq!(request(&question).message, "Router::nest\nfn nest() {\n}\n");
     }
 
     #[test]
