@@ -204,7 +204,7 @@ fn part_line(
     let dot = if part.cached { '•' } else { ' ' };
     let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
     let weight = weight(app, (part.tokens, dot, level), prompt, columns);
-    let room = room_beside(&weight, columns);
+    let available = room_beside(&weight, columns);
     let most = match part.kind {
         SectionKind::RepoMap => Some(prompt.plan.map),
         SectionKind::Passages => Some(prompt.plan.passages),
@@ -218,20 +218,20 @@ fn part_line(
                 _ => part.title.clone(),
             };
             let whole = format!("{title} ≤ {}", meter::tokens(most as u64));
-            if width::columns(&whole) <= room { whole } else { width::clip(&title, room).into_owned() }
+            if width::columns(&whole) <= available { whole } else { width::clip(&title, available).into_owned() }
         }
         None => match tool {
             Some(tool) => {
                 let (name, summary) = tool.description();
                 let stub = if tool.is_dropped { " · dropped" } else { "" };
-                let room = room.saturating_sub(width::columns(stub));
-                width::clip(&sanitize::visible_line(&format!("{name} {summary}")), room).into_owned() + stub
+                let available = available.saturating_sub(width::columns(stub));
+                width::clip(&sanitize::visible_line(&format!("{name} {summary}")), available).into_owned() + stub
             }
-            None => width::clip_start(&sanitize::visible_line(&part.title), room).into_owned(),
+            None => width::clip_start(&sanitize::visible_line(&part.title), available).into_owned(),
         },
     };
     let keys = keys_note(&secrets);
-    let title = if width::columns(&title) + width::columns(&keys) <= room { title + &keys } else { title };
+    let title = if width::columns(&title) + width::columns(&keys) <= available { title + &keys } else { title };
     let mark = Span::styled(mark, theme.style(if to_go || !secrets.is_empty() { role } else { Role::Accent }));
     spread(vec![mark, Span::styled(title, theme.style(role))], weight.to_vec(), usize::from(columns).saturating_sub(1))
 }
@@ -249,11 +249,11 @@ fn keys_note(secrets: &[&PromptSecret]) -> String {
 fn passage_line(app: &App, passage: &SentChunk, prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
-    let room = room_beside(&weight, columns).saturating_sub(2);
+    let available = room_beside(&weight, columns).saturating_sub(2);
     let label = passage.location.label();
-    let place = width::clip_start(&sanitize::visible_line(&label), room).into_owned();
+    let place = width::clip_start(&sanitize::visible_line(&label), available).into_owned();
     let symbol = passage.location.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
-    let free = room.saturating_sub(width::columns(&place));
+    let free = available.saturating_sub(width::columns(&place));
     let symbol = format!("  {}", sanitize::visible_line(symbol));
     let symbol = if width::columns(&symbol) <= free { symbol } else { String::new() };
     let left = vec![

@@ -571,7 +571,7 @@ mod tests {
             let borders = Borders::new();
             let places = places(screen(400, 120), &LayoutRequest { reviewing, ..request(&borders) }).unwrap();
             assert!(places.of(Pane::Chat).unwrap().width <= MAX_CHAT_COLUMNS);
-            assert!(places.of(Pane::Review).unwrap().width >= 140, "room for side by side");
+            assert!(places.of(Pane::Review).unwrap().width >= 140, "wide enough for side by side");
         }
     }
 

@@ -53,11 +53,11 @@ pub(super) fn draw(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let left: Vec<Span<'static>> =
         parts.into_iter().map(|part| Span::styled(format!(" {} ", part.text), theme.style(part.role))).collect();
     let used: usize = left.iter().map(Span::width).sum();
-    let room = columns.saturating_sub(used + 1);
+    let available = columns.saturating_sub(used + 1);
     let right = if hint.is_empty() {
-        keys(app, room)
+        keys(app, available)
     } else {
-        vec![Span::styled(width::clip(&hint, room).into_owned(), theme.style(Role::Warning))]
+        vec![Span::styled(width::clip(&hint, available).into_owned(), theme.style(Role::Warning))]
     };
     let line = spread(left, right, columns.saturating_sub(1));
     frame.render_widget(Paragraph::new(line).style(theme.style(Role::Status)), area);
@@ -218,22 +218,22 @@ fn model(app: &App) -> Part {
     Part::new(3, text, Role::Accent).or(shorter)
 }
 
-fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
+fn keys(app: &App, available: usize) -> Vec<Span<'static>> {
     if !app.overlays.is_empty() {
         // The overlay shows its keys itself.
         return Vec::new();
     }
     if let Some(typing) = typing(app) {
-        return vec![Span::styled(width::clip(typing, room).into_owned(), app.theme().style(Role::Key))];
+        return vec![Span::styled(width::clip(typing, available).into_owned(), app.theme().style(Role::Key))];
     }
-    if let Some(commands) = commands(app, room) {
+    if let Some(commands) = commands(app, available) {
         return vec![Span::styled(commands, app.theme().style(Role::Key))];
     }
     let help = if app.focus == Pane::Chat { Action::Help } else { Action::HelpHere };
     let entry = |info: &ActionInfo| (app.keys.first(info.action), info.title);
     let help = Some(entry(help.info())).filter(|(key, _)| !key.is_empty());
     let size = |(key, title): &(&str, &'static str)| width::columns(key) + width::columns(title) + 3;
-    let mut left = room.saturating_sub(help.as_ref().map_or(0, size));
+    let mut left = available.saturating_sub(help.as_ref().map_or(0, size));
     let first = first_keys(app).into_iter().filter(|(key, _)| !key.is_empty());
     let wanted = first.into_iter().chain(table_keys(app).map(entry));
     let fitting = wanted.take_while(|entry| {
@@ -242,7 +242,7 @@ fn keys(app: &App, room: usize) -> Vec<Span<'static>> {
         fits
     });
     let shown: Vec<(&str, &'static str)> = fitting.collect();
-    let help = help.filter(|help| size(help) <= room);
+    let help = help.filter(|help| size(help) <= available);
     let spans = |(key, title): (&str, &'static str)| {
         [
             Span::styled(key.to_owned(), app.theme().style(Role::Key)),
@@ -337,22 +337,22 @@ fn table_keys(app: &App) -> impl Iterator<Item = &'static ActionInfo> + '_ {
 }
 
 /// Help for a command that is being typed: how to accept a candidate, its usage, or that the command is unknown.
-fn commands(app: &App, room: usize) -> Option<String> {
+fn commands(app: &App, available: usize) -> Option<String> {
     if app.focus != Pane::Chat {
         return None;
     }
     if let Some(text) = app.typed_command() {
-        return Some(width::clip(&text, room).into_owned());
+        return Some(width::clip(&text, available).into_owned());
     }
     if app.completion.popup().is_some() {
-        return Some(width::clip("Tab takes it · ↑↓ choose · Esc closes", room).into_owned());
+        return Some(width::clip("Tab takes it · ↑↓ choose · Esc closes", available).into_owned());
     }
     let typed = app.composer.text();
     let is_name = app.completion.is_empty()
         && is_command(&typed)
         && typed.strip_prefix('/').is_some_and(|name| find_command(name).is_err())
         && !typed.contains(char::is_whitespace);
-    is_name.then(|| width::clip("unknown command; /help lists all commands", room).into_owned())
+    is_name.then(|| width::clip("unknown command; /help lists all commands", available).into_owned())
 }
 
 #[cfg(test)]

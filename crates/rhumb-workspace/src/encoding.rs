@@ -195,8 +195,9 @@ fn to_legacy(text: &str, encoding: &'static Encoding) -> Result<Vec<u8>, Unmappa
     let mut read = 0;
     loop {
         let rest = text.get(read..).unwrap_or_default();
-        let room = encoder.max_buffer_length_from_utf8_without_replacement(rest.len()).unwrap_or(rest.len() * 4 + 16);
-        bytes.reserve(room);
+        let max_bytes =
+            encoder.max_buffer_length_from_utf8_without_replacement(rest.len()).unwrap_or(rest.len() * 4 + 16);
+        bytes.reserve(max_bytes);
         let (result, taken) = encoder.encode_from_utf8_to_vec_without_replacement(rest, &mut bytes, true);
         read += taken;
         match result {

@@ -651,10 +651,10 @@ impl Card {
             (false, false) => "  …",
         };
         let numbers = format!("  +{} −{}", self.added, self.removed);
-        let room =
+        let available =
             usize::from(columns).saturating_sub(width::columns(&numbers) + width::columns(state) + 2 + STATE_COLUMNS);
         let path = self.path.as_deref().unwrap_or("(no file name)");
-        let path = width::clip_start(&sanitize::visible_line(path), room).into_owned();
+        let path = width::clip_start(&sanitize::visible_line(path), available).into_owned();
         Line::from(vec![
             Span::styled("✎ ", theme.style(Role::Accent)),
             Span::styled(path, theme.style(Role::Title)),

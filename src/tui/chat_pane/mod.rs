@@ -138,22 +138,22 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         cache.hits.add(Rect { height: 1, ..composer }, Hit::Row(Pane::Chat, NEW_LINES_ROW));
     }
     cache.hits.add(draw_composer(app, news, frame, composer), Hit::Composer);
-    let room = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
+    let available = Rect { height: composer.y.saturating_sub(inner.y), ..inner };
     if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty()) {
-        draw_completion(app, popup, cache, frame, room);
+        draw_completion(app, popup, cache, frame, available);
     }
 }
 
 /// Draws the completion list and, if there is space, a preview of the selected candidate.
-fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, room: Rect) {
+fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut Frame<'_>, available: Rect) {
     let rows: Vec<(&str, &str)> =
         popup.candidates.iter().map(|candidate| (candidate.label.as_str(), candidate.help.as_str())).collect();
     let longest = rows.iter().map(|(name, _)| width::columns(name)).max().unwrap_or(0);
-    let (left, right) = completion::part(room, longest);
+    let (left, right) = completion::part(available, longest);
     let file = popup.file(app.session.paths());
     let words = popup.words();
     let Some(right) = right.filter(|_| file.is_some() || words.is_some()) else {
-        return completion::draw(frame, room, &rows, popup.selected, app.theme());
+        return completion::draw(frame, available, &rows, popup.selected, app.theme());
     };
     completion::draw(frame, left, &rows, popup.selected, app.theme());
     let text =
@@ -270,7 +270,7 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
 }
 
 /// The number of matches, and which one is under the cursor.
-fn search_standing(app: &App) -> String {
+fn search_status(app: &App) -> String {
     let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) else { return String::new() };
     match search.count(app.chat.reading.stop_id.entry) {
         (_, 0) => " · nowhere".to_owned(),
@@ -282,8 +282,8 @@ fn search_standing(app: &App) -> String {
 /// The column of the cursor in the search prompt. `None` if the prompt is not open.
 fn search_cursor(app: &App, width: u16) -> Option<u16> {
     let typed = app.chat.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty())?;
-    let room = usize::from(width).saturating_sub(width::columns(&search_standing(app)) + 2);
-    let hidden = width::columns(&sanitize::visible_line(typed.text())).saturating_sub(room);
+    let available = usize::from(width).saturating_sub(width::columns(&search_status(app)) + 2);
+    let hidden = width::columns(&sanitize::visible_line(typed.text())).saturating_sub(available);
     u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
 }
 
@@ -295,7 +295,7 @@ fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
     }
     let query = typed.map_or_else(|| search.map_or("", |search| &search.query), |typed| typed.text());
     let query = sanitize::visible_line(query).into_owned();
-    let found = search_standing(app);
+    let found = search_status(app);
     let key = |action| app.keys.first(action);
     let keys = match typed {
         Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
@@ -338,8 +338,8 @@ fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
         format!(" {tokens} passages "),
     ];
     // The other titles of the rule need some space as well.
-    let room = usize::from(width).saturating_sub(MIN_RULE_COLUMNS);
-    let line = lines.into_iter().find(|line| width::columns(line) <= room)?;
+    let available = usize::from(width).saturating_sub(MIN_RULE_COLUMNS);
+    let line = lines.into_iter().find(|line| width::columns(line) <= available)?;
     Some(Line::styled(line, app.theme().style(Role::Warning)))
 }
 
@@ -355,8 +355,8 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
 
 /// A line about running work, with space for the keys that stop it.
 fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
-    let room = usize::from(columns).saturating_sub(2 + width::columns(keys));
-    clipped(&format!("⋯ {}{keys}", width::clip(status, room)), columns, app.theme().style(Role::Muted))
+    let available = usize::from(columns).saturating_sub(2 + width::columns(keys));
+    clipped(&format!("⋯ {}{keys}", width::clip(status, available)), columns, app.theme().style(Role::Muted))
 }
 
 fn has_agent_question(app: &App) -> bool {
@@ -373,8 +373,8 @@ fn steering_lines(app: &App, columns: u16) -> Lines {
     };
     let goes = format!("{more} · goes with the next result");
     let first = sanitize::visible_line(first.lines().next().unwrap_or_default());
-    let room = usize::from(columns).saturating_sub(width::columns(&goes) + 2);
-    let first = Span::styled(format!("⧗ {}", width::clip(&first, room)), app.theme().style(Role::Accent));
+    let available = usize::from(columns).saturating_sub(width::columns(&goes) + 2);
+    let first = Span::styled(format!("⧗ {}", width::clip(&first, available)), app.theme().style(Role::Accent));
     vec![Line::from(vec![first, Span::styled(goes, app.theme().style(Role::Muted))])]
 }
 
@@ -432,11 +432,11 @@ fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> 
         None => app.keys.first(Action::Send).to_owned(),
     };
     let way_in = format!(" · {key} opens it");
-    let room = usize::from(width).saturating_sub(width::columns(&way_in));
+    let available = usize::from(width).saturating_sub(width::columns(&way_in));
     let title = format!("? {}", sanitize::visible_line(&question.title));
     let follow = app.session.following_questions();
     let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
-    let line = format!("{}{way_in}{follow}", width::clip(&title, room));
+    let line = format!("{}{way_in}{follow}", width::clip(&title, available));
     clipped(&line, width, app.theme().style(Role::Warning))
 }
 
@@ -503,8 +503,8 @@ pub fn first_start_card(app: &App, columns: u16) -> Lines {
     let mut row = |left: &str, text: &str, role: Role| {
         let left = width::clip(left, LEFT).into_owned();
         let pad = (LEFT + 1).saturating_sub(width::columns(&left));
-        let room = columns.saturating_sub(LEFT + 1).max(8);
-        let mut pieces = wrap::wrap(text, room).into_iter().filter_map(|range| text.get(range));
+        let available = columns.saturating_sub(LEFT + 1).max(8);
+        let mut pieces = wrap::wrap(text, available).into_iter().filter_map(|range| text.get(range));
         let first = pieces.next().unwrap_or_default().to_owned();
         let head = Span::styled(left + &" ".repeat(pad), theme.style(role));
         lines.push(Line::from(vec![head, Span::styled(first, theme.style(Role::Text))]));
@@ -608,7 +608,7 @@ fn lay_line(
     row: usize,
     entry: usize,
     marks: &[Mark<'_>],
-    room: usize,
+    available: usize,
     links: &mut Vec<Link>,
 ) {
     let text = line.to_string();
@@ -627,19 +627,19 @@ fn lay_line(
     }
     found.sort_by_key(|(range, _)| range.start);
     let broken = found.iter().filter(|(_, mark)| mark.is_nowhere).count();
-    let has_room = line.width() + broken * width::columns(SIGN) <= room;
+    let fits = line.width() + broken * width::columns(SIGN) <= available;
     let mut shift = 0;
     for (range, mark) in &found {
         let from = width::columns(&text[..range.start]) + shift;
-        let signed = mark.is_nowhere && has_room;
+        let signed = mark.is_nowhere && fits;
         let columns = from..from + width::columns(&text[range.clone()]) + usize::from(signed) * width::columns(SIGN);
         shift += usize::from(signed) * width::columns(SIGN);
-        let unsigned = mark.is_nowhere && !has_room;
+        let unsigned = mark.is_nowhere && !fits;
         links.push(Link { row, columns, entry, citation: mark.citation, unsigned });
     }
     let styled = |(range, mark): (Range<usize>, &Mark<'_>)| {
         let sign = Style { add_modifier: Modifier::empty(), ..mark.style };
-        (range, mark.style, (mark.is_nowhere && has_room).then(|| Span::styled(SIGN, sign)))
+        (range, mark.style, (mark.is_nowhere && fits).then(|| Span::styled(SIGN, sign)))
     };
     *line = marked(line, &found.into_iter().map(styled).collect::<Vec<_>>());
 }

@@ -38,10 +38,10 @@ pub(super) fn lines(items: &[PlanItem], columns: u16, rows: usize, theme: &Theme
     if current.is_none() || rows < MIN_ROWS {
         let item = current.and_then(|at| items.get(at));
         let item = item.map_or_else(|| " · ☑ done".to_owned(), |item| format!(" · {}", item_text(item)));
-        let room = usize::from(columns).saturating_sub(width::columns(&title));
+        let available = usize::from(columns).saturating_sub(width::columns(&title));
         return vec![Line::from(vec![
             Span::styled(title, theme.style(Role::Title)),
-            Span::styled(width::clip(&item, room).into_owned(), theme.style(Role::Muted)),
+            Span::styled(width::clip(&item, available).into_owned(), theme.style(Role::Muted)),
         ])];
     }
     let window = window(items.len(), current.unwrap_or(0), rows.saturating_sub(2));

@@ -117,14 +117,14 @@ fn head(tool: &ToolUse, change: Option<&[ChangedLine<'_>]>, columns: usize, them
     facts.extend((tool.ms >= MIN_SHOWN_MS).then(|| seconds(tool.ms)));
     facts.retain(|fact| !fact.is_empty());
     // What the call does comes first, and then what came of it. The time and the tokens go where the line is short.
-    let room = columns.saturating_sub(width::columns(&name) + 1);
-    let wanted = width::columns(&summary).min(room / 2);
-    while facts.len() > 1 && width::columns(&facts.join(" · ")) + 3 + wanted > room {
+    let available = columns.saturating_sub(width::columns(&name) + 1);
+    let wanted = width::columns(&summary).min(available / 2);
+    while facts.len() > 1 && width::columns(&facts.join(" · ")) + 3 + wanted > available {
         facts.pop();
     }
     let facts = if facts.is_empty() { String::new() } else { format!(" · {}", facts.join(" · ")) };
-    let facts = width::clip(&facts, room.saturating_sub(wanted)).into_owned();
-    let summary = width::clip(&summary, room.saturating_sub(width::columns(&facts))).into_owned();
+    let facts = width::clip(&facts, available.saturating_sub(wanted)).into_owned();
+    let summary = width::clip(&summary, available.saturating_sub(width::columns(&facts))).into_owned();
     let outcome = if tool.state == ToolState::Failed { Role::Error } else { Role::Muted };
     let space = if summary.is_empty() { "" } else { " " };
     Line::from(vec![

@@ -261,21 +261,21 @@ const PREVIEW_ROWS: u16 = 12;
 
 /// Divides the space above the composer between the rows and the preview of the selected one, if both fit. The rows get
 /// up to half of the width if their longest name, `longest` columns, needs that.
-pub fn part(room: Rect, longest: usize) -> (Rect, Option<Rect>) {
-    if room.width < MIN_PREVIEW_PANE.0 || room.height < MIN_PREVIEW_PANE.1 {
-        return (room, None);
+pub fn part(available: Rect, longest: usize) -> (Rect, Option<Rect>) {
+    if available.width < MIN_PREVIEW_PANE.0 || available.height < MIN_PREVIEW_PANE.1 {
+        return (available, None);
     }
     let needed = u16::try_from(longest.saturating_add(AROUND_NAME)).unwrap_or(u16::MAX);
-    let left = needed.clamp(room.width * 2 / 5, room.width / 2);
-    let height = PREVIEW_ROWS.min(room.height);
-    let right = Rect { x: room.x + left, width: room.width - left, y: room.bottom() - height, height };
-    (Rect { width: left, ..room }, Some(right))
+    let left = needed.clamp(available.width * 2 / 5, available.width / 2);
+    let height = PREVIEW_ROWS.min(available.height);
+    let right = Rect { x: available.x + left, width: available.width - left, y: available.bottom() - height, height };
+    (Rect { width: left, ..available }, Some(right))
 }
 
-/// Draws the frame of a preview at the bottom of `room`, as high as its lines need, and returns the area inside.
-pub fn frame_of_preview(frame: &mut Frame<'_>, room: Rect, lines: usize, title: &str, theme: &Theme) -> Rect {
-    let height = cells(lines.max(1) + 2).min(room.height);
-    let area = Rect { y: room.bottom() - height, height, ..room };
+/// Draws the frame of a preview at the bottom of `available`, as high as its lines need, and returns the area inside.
+pub fn frame_of_preview(frame: &mut Frame<'_>, available: Rect, lines: usize, title: &str, theme: &Theme) -> Rect {
+    let height = cells(lines.max(1) + 2).min(available.height);
+    let area = Rect { y: available.bottom() - height, height, ..available };
     frame.render_widget(Clear, area);
     let title = sanitize::visible_line(title);
     let title = width::clip_start(&title, usize::from(area.width).saturating_sub(4));
@@ -292,13 +292,13 @@ pub fn frame_of_preview(frame: &mut Frame<'_>, room: Rect, lines: usize, title: 
 /// Name and description.
 pub type Row<'r> = (&'r str, &'r str);
 
-pub fn draw(frame: &mut Frame<'_>, room: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
-    let height = rows.len().min(MAX_ROWS).min(usize::from(room.height));
-    if height == 0 || room.width < 8 {
+pub fn draw(frame: &mut Frame<'_>, available: Rect, rows: &[Row<'_>], selected: usize, theme: &Theme) {
+    let height = rows.len().min(MAX_ROWS).min(usize::from(available.height));
+    if height == 0 || available.width < 8 {
         return;
     }
     let rows_high = u16::try_from(height).unwrap_or(1);
-    let area = Rect { y: room.bottom() - rows_high, height: rows_high, ..room };
+    let area = Rect { y: available.bottom() - rows_high, height: rows_high, ..available };
     let first = (selected + 1).saturating_sub(height).min(rows.len() - height);
     let shown = rows.iter().enumerate().skip(first).take(height);
     let columns = usize::from(area.width);
@@ -331,8 +331,8 @@ fn line(row: Row<'_>, names: usize, columns: usize, selected: bool, count: usize
     };
     let gap = " ".repeat(names.saturating_sub(width::columns(&name)) + 2);
     let more = if selected && count > MAX_ROWS { format!(" {count} ") } else { String::new() };
-    let room = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
-    let help = width::clip(&sanitize::visible_line(row.1), room).into_owned();
+    let available = columns.saturating_sub(width::columns(pointer) + names + 2 + width::columns(&more) + 1);
+    let help = width::clip(&sanitize::visible_line(row.1), available).into_owned();
     let mut line = Line::from(vec![
         Span::styled(pointer, theme.style(Role::Accent).patch(background)),
         Span::styled(name, theme.style(Role::Text).patch(background)),

@@ -379,15 +379,15 @@ impl Composer {
             let range = vi.selection(&buffer)?;
             Some([buffer.position(range.start), buffer.position(range.end)])
         });
-        let (invitation, room) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
-        let is_cut = self.is_empty() && width::columns(invitation) > room;
+        let (invitation, available) = (self.area.placeholder_text(), usize::from(area.width).saturating_sub(1));
+        let is_cut = self.is_empty() && width::columns(invitation) > available;
         if selection.is_none() && !is_cut {
             frame.render_widget(&self.area, area);
             return (self.area.screen_cursor(), self.area.scroll_offset());
         }
         let mut shown = self.area.clone();
         if is_cut {
-            shown.set_placeholder_text(width::clip(invitation, room));
+            shown.set_placeholder_text(width::clip(invitation, available));
         }
         if let Some([start, end]) = selection {
             jump(&mut shown, start);

@@ -86,9 +86,9 @@ fn draw_filter(app: &App, frame: &mut Frame<'_>, area: Rect) {
     };
     let columns = usize::from(area.width);
     let prompt = "/ ";
-    let room = columns.saturating_sub(width::columns(prompt) + width::columns(&found) + 1).max(4);
+    let available = columns.saturating_sub(width::columns(prompt) + width::columns(&found) + 1).max(4);
     let typed = sanitize::visible_line(filter.input.text());
-    let typed = width::clip_start(&typed, room).into_owned();
+    let typed = width::clip_start(&typed, available).into_owned();
     let x = width::columns(prompt) + filter.input.cursor_column().min(width::columns(&typed));
     let left = vec![Span::styled(prompt, theme.style(Role::Accent)), Span::styled(typed, theme.style(Role::Text))];
     frame.render_widget(spread(left, vec![Span::styled(found, theme.style(Role::Muted))], columns), area);
@@ -222,7 +222,7 @@ impl<'a> Drawing<'a> {
         // Members are indented below their container.
         let indent = if symbol.container.is_some() { "  " } else { "" };
         let number = format!("{:>7} ", symbol.line);
-        let room = self.columns.saturating_sub(number.len() + 2 + indent.len());
+        let available = self.columns.saturating_sub(number.len() + 2 + indent.len());
         let mut line = Line::from(vec![
             Span::styled(number, theme.style(Role::Gutter)),
             Span::styled(mark, theme.style(role)),
@@ -230,11 +230,11 @@ impl<'a> Drawing<'a> {
         ]);
         let signature = sanitize::visible_line(&symbol.signature);
         if self.filter.is_some() {
-            line.spans.extend(self.name(&signature, room, false, theme.style(Role::Text)));
+            line.spans.extend(self.name(&signature, available, false, theme.style(Role::Text)));
         } else if symbol.shown {
-            line.spans.extend(self.signature(place, at, symbol, room, coloring).spans);
+            line.spans.extend(self.signature(place, at, symbol, available, coloring).spans);
         } else {
-            line.spans.push(Span::styled(width::clip(&signature, room).into_owned(), theme.style(Role::Muted)));
+            line.spans.push(Span::styled(width::clip(&signature, available).into_owned(), theme.style(Role::Muted)));
         }
         line
     }
@@ -245,7 +245,7 @@ impl<'a> Drawing<'a> {
         place: usize,
         at: usize,
         symbol: &RankedSymbol,
-        room: usize,
+        available: usize,
         coloring: &mut Coloring,
     ) -> Line<'static> {
         let (map, theme) = (self.map, self.app.theme());
@@ -257,7 +257,11 @@ impl<'a> Drawing<'a> {
             coloring.get(Language::Path(path), &text)
         });
         let spans = colors.as_ref().and_then(|colors| colors.get(at)).map_or(&[][..], Vec::as_slice);
-        cut(&colored(&symbol.signature.replace(['\n', '\r'], " "), spans, theme), room.max(1), theme.style(Role::Muted))
+        cut(
+            &colored(&symbol.signature.replace(['\n', '\r'], " "), spans, theme),
+            available.max(1),
+            theme.style(Role::Muted),
+        )
     }
 
     fn rule(&self, rule: Rule) -> Line<'static> {

@@ -278,12 +278,12 @@ impl Overlay for ConnectBox {
 fn line(row: &ConnectRow, selected: bool, columns: usize, theme: &Theme) -> Line<'static> {
     let (label, detail) = row.words();
     // The pointer is before the row, and a column stays free at either edge.
-    let room = columns.saturating_sub(4);
-    let label = width::clip(&sanitize::visible_line(&label), room).into_owned();
-    let left = room.saturating_sub(width::columns(&label) + 2);
+    let available = columns.saturating_sub(4);
+    let label = width::clip(&sanitize::visible_line(&label), available).into_owned();
+    let left = available.saturating_sub(width::columns(&label) + 2);
     let detail = width::clip(&sanitize::visible_line(&detail), left).into_owned();
     let label = vec![Span::styled(label, theme.style(Role::Overlay))];
-    let row = spread(label, vec![Span::styled(detail, theme.style(Role::Muted))], room);
+    let row = spread(label, vec![Span::styled(detail, theme.style(Role::Muted))], available);
     let mut line = list_row(selected, row, columns.saturating_sub(1), theme);
     line.spans.insert(0, Span::styled(" ", line.spans[0].style));
     line

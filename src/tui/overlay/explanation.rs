@@ -110,12 +110,12 @@ impl ExplanationView {
             let line = if reference.line > 0 { format!(":{}", reference.line) } else { String::new() };
             let name = format!("  uses {}", sanitize::visible_line(&reference.ident));
             let name = width::clip(&name, columns / 2).into_owned();
-            let room = columns.saturating_sub(GAUGE + 3 + width::columns(&name));
+            let available = columns.saturating_sub(GAUGE + 3 + width::columns(&name));
             let path = sanitize::visible_line(&reference.from).into_owned() + &line;
             let pointer = if self.window.selected() == Some(at) { "▸ " } else { "  " };
             let mut row = Line::from(vec![Span::styled(pointer, theme.style(Role::Accent))]);
             row.spans.extend(gauge(reference.weight / best, Role::MeterLow, theme));
-            row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, room)), theme.style(Role::Text)));
+            row.spans.push(Span::styled(format!(" {}", width::clip_start(&path, available)), theme.style(Role::Text)));
             row.spans.push(Span::styled(name, theme.style(Role::Muted)));
             lines.push(if self.window.selected() == Some(at) { under_cursor(row, cells(columns), theme) } else { row });
         }

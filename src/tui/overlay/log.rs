@@ -274,10 +274,10 @@ impl Overlay for LogView {
 fn head(log: &RunLog, columns: usize, theme: &Theme) -> Line<'static> {
     let (mark, role) = run_state_mark(&log.state);
     let state = sanitize::visible_line(&format!("  {mark}{}", log.state.words(log.seconds))).into_owned();
-    let room = columns.saturating_sub(width::columns(&state) + 2);
+    let available = columns.saturating_sub(width::columns(&state) + 2);
     let command = sanitize::visible_line(log.line.trim_end()).into_owned();
     Line::from(vec![
-        Span::styled(format!("$ {}", width::clip(&command, room)), theme.style(Role::Accent)),
+        Span::styled(format!("$ {}", width::clip(&command, available)), theme.style(Role::Accent)),
         Span::styled(state, theme.style(role)),
     ])
 }

@@ -38,9 +38,9 @@ impl AskBox {
         let wrapped =
             |text: &str| -> Vec<String> { text.lines().flat_map(|line| wrap::hanging(line, columns)).collect() };
         let (head, text) = (wrapped(&self.title), wrapped(&self.text));
-        let room = usize::from(width.saturating_sub(2));
+        let available = usize::from(width.saturating_sub(2));
         let mut foot: Vec<Line<'_>> =
-            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, room, theme)).collect();
+            self.choices.iter().map(|choice| row(&choice.key.to_string(), &choice.label, available, theme)).collect();
         let hint = if self.unread {
             " PageDown shows the rest; then it can be answered"
         } else {

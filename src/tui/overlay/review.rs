@@ -131,21 +131,21 @@ pub(super) fn wrapped(line: &Styled, columns: usize, theme: &Theme) -> Lines {
 /// Keys and their effects, in as many rows as needed.
 pub(super) fn feet(choices: &[(String, String)], columns: usize, theme: &Theme) -> Lines {
     let mut rows: Lines = Vec::new();
-    let mut room = 0;
+    let mut available = 0;
     for (key, what) in choices {
         let size = width::columns(key) + width::columns(what) + 1;
-        if room < size + 3 || rows.is_empty() {
+        if available < size + 3 || rows.is_empty() {
             rows.push(Line::default());
-            room = columns;
+            available = columns;
         } else if let Some(row) = rows.last_mut() {
             row.push_span(Span::styled(" · ", theme.style(Role::Muted)));
-            room = room.saturating_sub(3);
+            available = available.saturating_sub(3);
         }
         if let Some(row) = rows.last_mut() {
             row.push_span(Span::styled(key.clone(), theme.style(Role::Key)));
             row.push_span(Span::styled(format!(" {what}"), theme.style(Role::Text)));
         }
-        room = room.saturating_sub(size);
+        available = available.saturating_sub(size);
     }
     rows
 }
@@ -718,7 +718,9 @@ impl PlacementBox {
     fn draw_side_by_side(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, content: &PageContent) {
         let laid_out = self.side_by_side(screen, theme, &content.choices);
         window(frame, laid_out.area, &format!(" {} ", content.title), theme);
-        let clip = |text: &str, room: u16| width::clip(&sanitize::visible_line(text), usize::from(room)).into_owned();
+        let clip = |text: &str, available: u16| {
+            width::clip(&sanitize::visible_line(text), usize::from(available)).into_owned()
+        };
         let reason = clip(&self.outcome.reason, laid_out.reason.width);
         frame.render_widget(Line::styled(reason, theme.style(Role::Warning)), laid_out.reason);
         self.page.draw_more(frame, laid_out.gap, laid_out.row_count(), theme);

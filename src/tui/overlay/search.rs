@@ -308,10 +308,10 @@ impl CodeSearch {
             (SearchAnswer::Found, count) => format!("{count} passages"),
             _ => String::new(),
         };
-        let room = columns.saturating_sub(20);
+        let available = columns.saturating_sub(20);
         let long = format!(" {waits}{found} · {} ", self.reading);
         match (self.reading.is_empty() || self.rows.is_empty(), found.is_empty() && waits.is_empty()) {
-            (false, _) if width::columns(&long) <= room => long,
+            (false, _) if width::columns(&long) <= available => long,
             (_, true) => String::new(),
             _ => format!(" {waits}{found} "),
         }
@@ -363,13 +363,13 @@ impl CodeSearch {
 
     fn row(&self, at: usize, columns: usize, theme: &Theme) -> Line<'static> {
         // One column stays free before the preview.
-        let room = columns.saturating_sub(3);
+        let available = columns.saturating_sub(3);
         let spans = match self.rows.get(at).map(|row| (row, self.hits.get(row.hit()))) {
-            Some((SearchRow::File { count, .. }, Some(hit))) => heading(hit, *count, room, theme),
-            Some((SearchRow::Hit(_), Some(hit))) if self.in_files => passage(hit, &lines_of(hit), room, theme),
+            Some((SearchRow::File { count, .. }, Some(hit))) => heading(hit, *count, available, theme),
+            Some((SearchRow::Hit(_), Some(hit))) if self.in_files => passage(hit, &lines_of(hit), available, theme),
             Some((SearchRow::Hit(_), Some(hit))) => {
                 let path = sanitize::visible_line(&hit.path).into_owned();
-                passage(hit, &format!("{path}:{}", hit.line), room, theme)
+                passage(hit, &format!("{path}:{}", hit.line), available, theme)
             }
             _ => Vec::new(),
         };
@@ -461,10 +461,10 @@ impl Overlay for CodeSearch {
 }
 
 /// The path of a file, and its number of passages.
-fn heading(hit: &Passage, count: usize, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+fn heading(hit: &Passage, count: usize, available: usize, theme: &Theme) -> Vec<Span<'static>> {
     let count = format!(" · {count}");
     let path = sanitize::visible_line(&hit.path);
-    let path = width::clip_start(&path, room.saturating_sub(width::columns(&count))).into_owned();
+    let path = width::clip_start(&path, available.saturating_sub(width::columns(&count))).into_owned();
     vec![Span::styled(path, theme.style(Role::Title)), Span::styled(count, theme.style(Role::Muted))]
 }
 
@@ -475,10 +475,10 @@ fn lines_of(hit: &Passage) -> String {
 }
 
 /// The location and the symbol of a passage, with the kind of symbol at the right.
-fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'static>> {
+fn passage(hit: &Passage, place: &str, available: usize, theme: &Theme) -> Vec<Span<'static>> {
     let kind = hit.kind.map_or("", |kind| kind.as_str());
-    let kind = if room < MIN_KIND_COLUMNS || kind.is_empty() { String::new() } else { format!("  {kind}") };
-    let left = room.saturating_sub(width::columns(&kind));
+    let kind = if available < MIN_KIND_COLUMNS || kind.is_empty() { String::new() } else { format!("  {kind}") };
+    let left = available.saturating_sub(width::columns(&kind));
     let symbol = hit.symbol.as_deref().map(sanitize::visible_line).unwrap_or_default();
     let symbol = width::clip(&symbol, left / 2).into_owned();
     let gap = if symbol.is_empty() { 0 } else { 2 };
@@ -495,7 +495,7 @@ fn passage(hit: &Passage, place: &str, room: usize, theme: &Theme) -> Vec<Span<'
         Span::styled(symbol, theme.style(Role::Accent)),
         Span::styled(inside.unwrap_or_default(), muted),
     ];
-    spread(shown, vec![Span::styled(kind, muted)], room).spans
+    spread(shown, vec![Span::styled(kind, muted)], available).spans
 }
 
 #[cfg(test)]

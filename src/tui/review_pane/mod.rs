@@ -119,16 +119,16 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let text = sanitize::visible_line(input.text()).into_owned();
     let standing =
         if app.review.search.is_on() { format!("  {}", app.review.search.standing()) } else { String::new() };
-    let room = usize::from(area.width).saturating_sub(width::columns(&standing) + 2);
+    let available = usize::from(area.width).saturating_sub(width::columns(&standing) + 2);
     let line = Line::from(vec![
         Span::styled("/", theme.style(Role::Accent)),
-        Span::styled(width::clip_start(&text, room).into_owned(), theme.style(Role::Text)),
+        Span::styled(width::clip_start(&text, available).into_owned(), theme.style(Role::Text)),
         Span::styled(" ", theme.style(Role::Text)),
         Span::styled(standing, theme.style(Role::Muted)),
     ]);
     frame.render_widget(line, area);
     if app.overlays.is_empty() {
-        let hidden = width::columns(&text).saturating_sub(room);
+        let hidden = width::columns(&text).saturating_sub(available);
         place_cursor(frame, area, 1 + input.cursor_column().saturating_sub(hidden));
     }
 }
@@ -138,7 +138,7 @@ fn draw_prompt(app: &App, frame: &mut Frame<'_>, area: Rect) {
 fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let review = app.session.review();
     let pane = &app.review;
-    let room = usize::from(area.width.saturating_sub(6));
+    let available = usize::from(area.width.saturating_sub(6));
     let mut parts = Vec::new();
     let counts = review.counts();
     let refused = pane.at.refused().and_then(|index| Some((index, review.refused.get(index)?)));
@@ -167,11 +167,11 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
             parts.insert(0, format!("/{wanted} {}", pane.search.standing()));
         }
         let used = width::columns(&parts.join(" · "));
-        let left = room.saturating_sub(used + 3);
+        let left = available.saturating_sub(used + 3);
         if left >= 8 && !path.is_empty() {
             parts.insert(0, width::clip_start(&sanitize::visible_line(&path), left).into_owned());
         }
-        while parts.len() > 1 && width::columns(&parts.join(" · ")) > room {
+        while parts.len() > 1 && width::columns(&parts.join(" · ")) > available {
             parts.remove(0);
         }
     }
@@ -179,7 +179,7 @@ fn draw_place(app: &App, frame: &mut Frame<'_>, area: Rect) {
     if text.is_empty() {
         return;
     }
-    let place = format!(" {} ", width::clip(&text, room));
+    let place = format!(" {} ", width::clip(&text, available));
     let columns = u16::try_from(width::columns(&place)).unwrap_or(0);
     let edge = Rect::new(area.x + 2, area.bottom().saturating_sub(1), columns, 1).intersection(area);
     frame.render_widget(Line::styled(place, app.theme().style(Role::Muted)), edge);

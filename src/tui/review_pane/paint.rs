@@ -92,7 +92,7 @@ impl<'a> RowPainter<'a> {
     }
 
     /// The columns without the margin.
-    fn room(&self) -> usize {
+    fn available(&self) -> usize {
         usize::from(self.columns.saturating_sub(MARGIN))
     }
 
@@ -150,8 +150,8 @@ impl<'a> RowPainter<'a> {
             Rename { from } => format!("  renamed from {}", sanitize::visible_line(from)),
         };
         let decided = format!("  {} of {} decided", counts.total() - counts.pending, counts.total());
-        let room = self.room().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
-        let path = width::clip_start(&sanitize::visible_line(&file.title()), room).into_owned();
+        let available = self.available().saturating_sub(width::columns(&what) + width::columns(&decided) + 2).max(8);
+        let path = width::clip_start(&sanitize::visible_line(&file.title()), available).into_owned();
         let found = !matches(&path, &self.app.review.search.wanted).is_empty();
         let title = self.style(Role::Title).patch(if found { self.style(Role::Search) } else { Style::default() });
         let spans = vec![
@@ -160,7 +160,7 @@ impl<'a> RowPainter<'a> {
             Span::styled(what, self.style(Role::Badge)),
             Span::styled(decided, self.style(Role::Muted)),
         ];
-        fit(spans, self.room())
+        fit(spans, self.available())
     }
 
     fn hunk(&self, id: HunkId, folded: bool) -> Line<'static> {
@@ -186,7 +186,7 @@ impl<'a> RowPainter<'a> {
         let fails = self.culprits.contains(&id).then_some(FAILS_TRIAL);
         let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).chain(fails).collect();
         let used: usize = spans.iter().map(Span::width).sum();
-        for mark in shortened(&marks, self.room().saturating_sub(used)) {
+        for mark in shortened(&marks, self.available().saturating_sub(used)) {
             let role = match mark.chars().next() {
                 Some('✓') => Role::Success,
                 Some('✗') => Role::Error,
@@ -201,7 +201,7 @@ impl<'a> RowPainter<'a> {
         if folded {
             spans.push(Span::styled(self.key_for(Action::OpenHere, "shows"), self.style(Role::Muted)));
         }
-        fit(spans, self.room())
+        fit(spans, self.available())
     }
 
     /// ` Enter shows`; empty if the action has no key.
@@ -218,7 +218,7 @@ impl<'a> RowPainter<'a> {
             Span::styled(format!("⋯ {lines} {what}{rest}"), self.style(Role::Gutter)),
             Span::styled(hint, self.style(Role::Muted)),
         ];
-        fit(spans, self.room())
+        fit(spans, self.available())
     }
 
     fn note(&self, text: &str) -> Lines {
@@ -239,7 +239,7 @@ impl<'a> RowPainter<'a> {
         let path = if outcome.path.is_empty() { "(no file name)" } else { &outcome.path };
         let state = EditState::of_refused(outcome);
         let text = format!("{} {}: {}", state.mark(), state.label(), sanitize::visible_line(path));
-        clipped(&text, self.room(), self.style(state_role(state)))
+        clipped(&text, self.available(), self.style(state_role(state)))
     }
 
     fn refused_text(&self, index: usize, line: usize) -> Lines {
@@ -348,8 +348,8 @@ const SHORT_COMMAND_COLUMNS: usize = 16;
 
 /// Shortens the notes on a hunk to at most that many columns: all in full, then commands cut, then commands as their outcome, then the
 /// first word of each note, and at last a sign that there are notes.
-fn shortened(marks: &[&str], room: usize) -> Vec<String> {
-    let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= room;
+fn shortened(marks: &[&str], available: usize) -> Vec<String> {
+    let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= available;
     let command = |mark: &str| mark.starts_with(['✓', '✗']);
     let with = |command_columns: usize, first_words: bool| {
         let short = |mark: &&str| match mark {
@@ -514,8 +514,8 @@ fn line(app: &App, item: &Item, columns: usize, here: bool) -> Line<'static> {
             let files = review.files.get(range.clone()).unwrap_or_default().iter();
             files.flat_map(|file| &file.hunks).for_each(|hunk| all.add(hunk.decision()));
             let (mark, role) = roll_up(all, false);
-            let room = columns.saturating_sub(4);
-            let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
+            let available = columns.saturating_sub(4);
+            let name = width::clip_start(&sanitize::visible_line(name), available).into_owned();
             spans.push(Span::styled(mark.to_string(), theme.style(role)));
             spans.push(Span::styled(format!(" {name}/"), theme.style(Role::Muted)));
         }
@@ -555,7 +555,7 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
     let decided = format!(" {}/{}", counts.total() - counts.pending, counts.total());
     let indent = if inside { "  " } else { "" };
-    let room = columns.saturating_sub(indent.len() + 3 + width::columns(&decided));
+    let available = columns.saturating_sub(indent.len() + 3 + width::columns(&decided));
     let what = match &file.change {
         FileChange::Modify => "",
         FileChange::Create => " new",
@@ -574,9 +574,9 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
         noted.push(format!("✎{comments}"));
     }
     let noted = if noted.is_empty() { String::new() } else { format!(" {}", noted.join(", ")) };
-    let name = width::clip_start(&sanitize::visible_line(name), room).into_owned();
+    let name = width::clip_start(&sanitize::visible_line(name), available).into_owned();
     // Flags that do not fit beside the name and the counts are omitted or cut. The hunks show them, too.
-    let mut left = room.saturating_sub(width::columns(&name));
+    let mut left = available.saturating_sub(width::columns(&name));
     let mut rest = |text: &str| {
         let text = if left < 3 { String::new() } else { width::clip(text, left).into_owned() };
         left -= width::columns(&text);

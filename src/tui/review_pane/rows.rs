@@ -343,13 +343,13 @@ pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Pl
         let own = plan_of(number);
         let before_is_folded = number > 0 && plan_of(number - 1).folded;
         let start = item.hunk.base.start;
-        let room = start.saturating_sub(done);
-        let lead = if own.folded { 0 } else { shown_of(room, CONTEXT + own.before) };
+        let available = start.saturating_sub(done);
+        let lead = if own.folded { 0 } else { shown_of(available, CONTEXT + own.before) };
         let id = HunkId { file: index, hunk: number };
         // Omitted lines between two folded hunks are not mentioned.
         let told = !own.folded || (number > 0 && !before_is_folded);
-        if room > lead && told {
-            builder.rows.push(Row::Gap { id, above: true, lines: room - lead });
+        if available > lead && told {
+            builder.rows.push(Row::Gap { id, above: true, lines: available - lead });
         }
         builder.rows.push(Row::Hunk { id, folded: own.folded });
         done = item.hunk.base.end;
@@ -485,9 +485,9 @@ impl Measure<'_> {
             } else {
                 (self.lines.gutter, self.columns)
             };
-            let room = usize::from(columns).saturating_sub(gutter.columns());
+            let available = usize::from(columns).saturating_sub(gutter.columns());
             // Most lines are short and plain.
-            let short = body.len() <= room && body.bytes().all(|byte| (b' '..0x7f).contains(&byte));
+            let short = body.len() <= available && body.bytes().all(|byte| (b' '..0x7f).contains(&byte));
             Some(if short { 1 } else { height(&body, gutter, columns) })
         };
         height(Side::Base, base).max(height(Side::Proposed, proposed)).unwrap_or(1)
@@ -523,19 +523,19 @@ pub(super) fn refused_text(outcome: &Outcome) -> Vec<String> {
 /// Wraps a line of an unplaced edit's text to `columns`.
 pub(super) fn refused_parts(line: &str, columns: u16) -> Vec<String> {
     let safe = sanitize::visible_line(&Shown::head(line).text).into_owned();
-    let room = usize::from(columns.saturating_sub(4)).max(1);
+    let available = usize::from(columns.saturating_sub(4)).max(1);
     let code = safe.starts_with(['-', '+']);
-    let pieces = if code { wrap::hard_wrap(&safe, room) } else { wrap::wrap(&safe, room) };
+    let pieces = if code { wrap::hard_wrap(&safe, available) } else { wrap::wrap(&safe, available) };
     let parts: Vec<String> = pieces.into_iter().map(|range| safe[range].to_owned()).collect();
     if parts.is_empty() { vec![String::new()] } else { parts }
 }
 
 pub(super) fn note_parts(text: &str, columns: u16) -> Vec<String> {
-    let room = usize::from(columns.saturating_sub(6)).max(1);
+    let available = usize::from(columns.saturating_sub(6)).max(1);
     let mut parts = Vec::new();
     for line in text.lines() {
         let safe = sanitize::visible_line(&Shown::head(line).text).into_owned();
-        let pieces = wrap::wrap(&safe, room);
+        let pieces = wrap::wrap(&safe, available);
         if pieces.is_empty() {
             parts.push(String::new());
         }

@@ -61,8 +61,8 @@ impl Gutter {
 /// rows, marked `↪`. The background fills the whole width.
 pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Lines {
     let background = background(line.sign, theme);
-    let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
-    let mut rows = styled(line, theme).hard_wrap(room);
+    let available = usize::from(columns).saturating_sub(gutter.columns()).max(1);
+    let mut rows = styled(line, theme).hard_wrap(available);
     for (index, row) in rows.iter_mut().enumerate() {
         let carried = index > 0;
         let numbers = [(line.base, gutter.base), (line.proposed, gutter.proposed)];
@@ -83,8 +83,8 @@ pub fn rows(line: &DiffLine, gutter: Gutter, columns: u16, theme: &Theme) -> Lin
 
 /// The number of [`rows`] of a text.
 pub fn height(text: &str, gutter: Gutter, columns: u16) -> usize {
-    let room = usize::from(columns).saturating_sub(gutter.columns()).max(1);
-    wrap::hard_wrap(&sanitize::visible_from(text, 0), room).len().max(1)
+    let available = usize::from(columns).saturating_sub(gutter.columns()).max(1);
+    wrap::hard_wrap(&sanitize::visible_from(text, 0), available).len().max(1)
 }
 
 fn background(sign: Sign, theme: &Theme) -> Style {

@@ -93,8 +93,8 @@ fn code(body: &str, spans: &[Colored], columns: usize, theme: &Theme) -> Vec<Spa
     let body = &body[..body.floor_char_boundary(MAX_LINE_BYTES)];
     let text = colored(body, spans, theme);
     let is_cut = text.columns() > columns || body.len() < whole;
-    let room = columns.saturating_sub(usize::from(is_cut)).max(1);
-    let mut spans = text.hard_wrap(room).into_iter().next().map(|line| line.spans).unwrap_or_default();
+    let available = columns.saturating_sub(usize::from(is_cut)).max(1);
+    let mut spans = text.hard_wrap(available).into_iter().next().map(|line| line.spans).unwrap_or_default();
     if is_cut {
         spans.push(Span::styled(width::ELLIPSIS, theme.style(Role::Muted)));
     }

@@ -69,12 +69,12 @@ impl LineInput {
 
     /// Draws the line behind a prompt, scrolled so that its cursor is visible. `empty` is shown while nothing is typed.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, empty: &str, theme: &Theme) {
-        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let available = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
         let column = self.cursor_column();
         let shown = sanitize::visible_line(&self.text);
-        let (text, skipped) = width::skip(&shown, column.saturating_sub(room));
+        let (text, skipped) = width::skip(&shown, column.saturating_sub(available));
         let typed = if shown.is_empty() {
-            Span::styled(width::clip(empty, room), theme.style(Role::Muted))
+            Span::styled(width::clip(empty, available), theme.style(Role::Muted))
         } else {
             Span::styled(text, theme.style(Role::Overlay))
         };
@@ -155,8 +155,8 @@ impl SecretInput {
 
     /// Draws a mark for each character behind a prompt, with the cursor at the end.
     pub fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
-        let room = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
-        let masked = self.masked(room);
+        let available = usize::from(area.width).saturating_sub(width::columns(PROMPT) + 1);
+        let masked = self.masked(available);
         place_cursor(frame, area, width::columns(PROMPT) + width::columns(&masked));
         let (prompt, typed) = (theme.style(Role::Accent), theme.style(Role::Overlay));
         frame.render_widget(Line::from(vec![Span::styled(PROMPT, prompt), Span::styled(masked, typed)]), area);

@@ -150,8 +150,8 @@ impl Picker {
     /// their text. If the item under the cursor is gone, the cursor stays on its row.
     pub fn carry_over(&mut self, earlier: &Self) {
         let place = |item: usize| {
-            let (mut room, mut other) = (String::new(), String::new());
-            let text = earlier.items.text(item, &mut room);
+            let (mut buffer, mut other) = (String::new(), String::new());
+            let text = earlier.items.text(item, &mut buffer);
             (0..self.items.len()).find(|at| self.items.text(*at, &mut other) == text)
         };
         let held = earlier.held.or_else(|| earlier.selected()).and_then(place);
@@ -265,8 +265,8 @@ impl Picker {
         let (list, look) = self.parts(area);
         let mut window = self.window;
         window.set_height(usize::from(list.height));
-        let room = usize::from(area.width).saturating_sub(width::columns(&self.count()) + 5);
-        let title = format!(" {} ", width::clip(&self.title, room));
+        let available = usize::from(area.width).saturating_sub(width::columns(&self.count()) + 5);
+        let title = format!(" {} ", width::clip(&self.title, available));
         let block = Block::bordered()
             .border_type(BorderType::Rounded)
             .border_style(theme.style(Role::BorderFocused))
@@ -396,16 +396,16 @@ impl Items {
         }
     }
 
-    /// The text that an item is matched by. A generated text is stored in `room`. Empty if the item does not exist.
-    pub fn text<'a>(&'a self, at: usize, room: &'a mut String) -> &'a str {
+    /// The text that an item is matched by. A generated text is stored in `buffer`. Empty if the item does not exist.
+    pub fn text<'a>(&'a self, at: usize, buffer: &'a mut String) -> &'a str {
         match self {
             Self::Texts(texts) => texts.get(at).map_or("", String::as_str),
             Self::Symbols(symbols) => {
-                room.clear();
+                buffer.clear();
                 if let Some(item) = symbols.get(at) {
-                    let _ = write!(room, "{}  {}:{}", item.name, item.path, item.line);
+                    let _ = write!(buffer, "{}  {}:{}", item.name, item.path, item.line);
                 }
-                room
+                buffer
             }
         }
     }
@@ -453,8 +453,10 @@ pub fn wide_area(screen: Rect) -> Rect {
 
 fn area_within(screen: Rect, (widest, tallest): (u16, u16)) -> Rect {
     // A small screen has no space for a margin.
-    let margin = |room: u16, small: u16| if room <= small { 0 } else { MARGIN };
-    let size = |room: u16, most: u16, small| room.saturating_sub(2 * margin(room, small)).min(most).max(room.min(8));
+    let margin = |available: u16, small: u16| if available <= small { 0 } else { MARGIN };
+    let size = |available: u16, most: u16, small| {
+        available.saturating_sub(2 * margin(available, small)).min(most).max(available.min(8))
+    };
     let (width, height) = (size(screen.width, widest, 49), size(screen.height, tallest, 12));
     Rect { x: screen.x + (screen.width - width) / 2, y: screen.y + (screen.height - height) / 2, width, height }
 }
@@ -498,15 +500,15 @@ impl PickerRow<'_> {
             Span::styled(mark, theme.style(Role::Success).patch(background)),
         ];
         // One column stays free before the border.
-        let room = columns.saturating_sub(width::columns(pointer) + width::columns(mark) + 1);
-        let detail = width::clip(self.detail, room / 2);
+        let available = columns.saturating_sub(width::columns(pointer) + width::columns(mark) + 1);
+        let detail = width::clip(self.detail, available / 2);
         let gap = if detail.is_empty() { 0 } else { 2 };
-        let label = room.saturating_sub(width::columns(&detail) + gap);
+        let label = available.saturating_sub(width::columns(&detail) + gap);
         let text = if self.dimmed { Role::Muted } else { Role::Overlay };
         let text = self.label(label, keep_end, theme.style(text).patch(background), theme.style(Role::Match));
         let used: usize = text.iter().map(|span| width::columns(&span.content)).sum();
         spans.extend(text);
-        let gap = room.saturating_sub(used + width::columns(&detail));
+        let gap = available.saturating_sub(used + width::columns(&detail));
         spans.push(Span::styled(" ".repeat(gap), background));
         spans.push(Span::styled(detail.into_owned(), theme.style(Role::Muted).patch(background)));
         let mut line = Line::from(spans);
@@ -665,8 +667,8 @@ impl Ranking {
 }
 
 fn matched(items: &Items, among: &[usize], mut filter: FuzzyFilter, name: NamePart) -> Vec<(FuzzyMatch, usize)> {
-    let mut room = String::new();
-    let matched = among.iter().filter_map(|&at| Some((filter.matched(items.text(at, &mut room), name)?, at)));
+    let mut buffer = String::new();
+    let matched = among.iter().filter_map(|&at| Some((filter.matched(items.text(at, &mut buffer), name)?, at)));
     matched.collect()
 }
 

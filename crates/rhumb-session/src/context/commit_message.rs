@@ -46,13 +46,13 @@ pub struct CommitMessageInputs<'a> {
 pub fn commit_request(inputs: &CommitMessageInputs<'_>) -> Option<(Vec<Message>, usize)> {
     let CommitMessageInputs { counter, prompts, .. } = inputs;
     let about = fill(prompts.text("commit"), &[("language", inputs.language)]);
-    let room = inputs.window.max_input().checked_sub(counter.count(&about) + OVERHEAD_TOKENS)?.min(MAX_CHANGE_TOKENS);
-    if room < MIN_CHANGE_TOKENS {
+    let budget = inputs.window.max_input().checked_sub(counter.count(&about) + OVERHEAD_TOKENS)?.min(MAX_CHANGE_TOKENS);
+    if budget < MIN_CHANGE_TOKENS {
         return None;
     }
-    let request = cut(inputs.request.trim(), room / REQUEST_DIVISOR, *counter);
-    let names = cut(&names(inputs.change), room / REQUEST_DIVISOR, *counter);
-    let left = room.saturating_sub(counter.count(&request) + counter.count(&names));
+    let request = cut(inputs.request.trim(), budget / REQUEST_DIVISOR, *counter);
+    let names = cut(&names(inputs.change), budget / REQUEST_DIVISOR, *counter);
+    let left = budget.saturating_sub(counter.count(&request) + counter.count(&names));
     let diff = shared_out(inputs.change, left, *counter);
     let fence = fence_for([diff.as_str()]);
     let mut text = String::new();
@@ -133,27 +133,27 @@ fn names(change: &[(String, String)]) -> String {
     change.iter().map(name).collect()
 }
 
-/// The diffs in at most `room` tokens. Small diffs leave their unused share to large ones.
-fn shared_out(change: &[(String, String)], room: usize, counter: &dyn TokenCounter) -> String {
+/// The diffs in at most `budget` tokens. Small diffs leave their unused share to large ones.
+fn shared_out(change: &[(String, String)], budget: usize, counter: &dyn TokenCounter) -> String {
     let mut sizes: Vec<(usize, usize)> =
         change.iter().enumerate().map(|(at, (_, text))| (counter.count(text), at)).collect();
     sizes.sort_unstable();
     let mut given = vec![0; change.len()];
-    let (mut left, mut files) = (room, sizes.len());
+    let (mut left, mut files) = (budget, sizes.len());
     for (size, at) in sizes {
         given[at] = size.min(left / files.max(1));
         left -= given[at];
         files -= 1;
     }
-    change.iter().zip(given).map(|((_, text), room)| cut(text, room, counter)).collect()
+    change.iter().zip(given).map(|((_, text), budget)| cut(text, budget, counter)).collect()
 }
 
-/// The text, or its first lines in at most `room` tokens with a mark.
-fn cut(text: &str, room: usize, counter: &dyn TokenCounter) -> String {
-    if text.is_empty() || counter.count(text) <= room {
+/// The text, or its first lines in at most `budget` tokens with a mark.
+fn cut(text: &str, budget: usize, counter: &dyn TokenCounter) -> String {
+    if text.is_empty() || counter.count(text) <= budget {
         return text.to_owned();
     }
-    let Some(mut left) = room.checked_sub(counter.count(CUT_MARK)) else { return String::new() };
+    let Some(mut left) = budget.checked_sub(counter.count(CUT_MARK)) else { return String::new() };
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
         let tokens = counter.count(line);

@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
             TagEnd::Item => self.end_item(),
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    self.page.block(table.render(self.page.room(), self.look));
+                    self.page.block(table.render(self.page.text_columns(), self.look));
                 }
             }
             TagEnd::TableHead | TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough => {
@@ -247,11 +247,11 @@ impl<'a> Writer<'a> {
     fn end_verbatim(&mut self) {
         let lines = match self.verbatim.take() {
             None => return,
-            Some(Verbatim::Code { info, text }) => render_code(&info, &text, self.page.room(), self.look),
+            Some(Verbatim::Code { info, text }) => render_code(&info, &text, self.page.text_columns(), self.look),
             Some(Verbatim::Html { text }) => {
                 let mut muted = StyledText::new();
                 muted.push(text.trim_end_matches('\n'), self.look.theme.style(Role::Muted));
-                muted.wrap(self.page.room())
+                muted.wrap(self.page.text_columns())
             }
         };
         self.page.block(lines);
@@ -265,7 +265,7 @@ impl<'a> Writer<'a> {
 
     fn rule(&mut self) {
         self.flush();
-        let rule = Line::styled("─".repeat(self.page.room()), self.look.theme.style(Role::Border));
+        let rule = Line::styled("─".repeat(self.page.text_columns()), self.look.theme.style(Role::Border));
         self.page.block(vec![rule]);
     }
 
@@ -274,7 +274,7 @@ impl<'a> Writer<'a> {
         let mut text = StyledText::new();
         text.push(between.trim(), self.look.theme.style(Role::Muted));
         if text.text().starts_with('[') {
-            let lines = text.wrap(self.page.room());
+            let lines = text.wrap(self.page.text_columns());
             self.page.block(lines);
         }
     }
@@ -310,7 +310,7 @@ impl<'a> Writer<'a> {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
             self.page.start_block();
-            for line in text.wrap(self.page.room()) {
+            for line in text.wrap(self.page.text_columns()) {
                 self.page.line(line);
             }
         }
@@ -347,7 +347,7 @@ impl MarkdownPage {
 
     /// Opens a container that puts `first` before its first line and `rest` before the others.
     pub(super) fn open(&mut self, first: &str, rest: &str, style: Style) {
-        let fits = self.room() >= width::columns(first) + MIN_TEXT_COLUMNS;
+        let fits = self.text_columns() >= width::columns(first) + MIN_TEXT_COLUMNS;
         let span = |text: &str| {
             if fits { Span::styled(text.to_owned(), style) } else { Span::default() }
         };
@@ -369,7 +369,7 @@ impl MarkdownPage {
     }
 
     /// The columns for text.
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn text_columns(&self) -> usize {
         let taken: usize = self.prefixes.iter().map(|prefix| width::columns(&prefix.first.content)).sum();
         self.width.saturating_sub(taken).max(1)
     }
@@ -425,10 +425,10 @@ pub(super) fn render_code(info: &str, code: &str, columns: usize, look: &RenderC
     let safe: Vec<_> = code.strip_suffix('\n').unwrap_or(code).split('\n').map(sanitize::visible_line).collect();
     let language = info.split([' ', ',', '{']).next().unwrap_or("");
     let mut coloured = (look.code)(language, &safe.join("\n")).into_iter();
-    let room = columns.saturating_sub(2).max(1);
+    let available = columns.saturating_sub(2).max(1);
     for line in &safe {
         let text = styled(line, coloured.next(), plain);
-        for (index, mut piece) in text.hard_wrap(room).into_iter().enumerate() {
+        for (index, mut piece) in text.hard_wrap(available).into_iter().enumerate() {
             let bar = if index == 0 { BAR } else { CARRIED };
             piece.spans.insert(0, Span::styled(bar, mark));
             lines.push(piece);
@@ -483,16 +483,16 @@ impl Table {
                 *width = (*width).max(cell.columns());
             }
         }
-        let room = columns.checked_sub(width::columns(BETWEEN) * count.saturating_sub(1))?;
+        let available = columns.checked_sub(width::columns(BETWEEN) * count.saturating_sub(1))?;
         // Limits the widest columns: the highest limit at which all fit together.
         let total = |limit: usize| widths.iter().map(|width| (*width).min(limit)).sum::<usize>();
         let widest = widths.iter().copied().max()?;
-        let limit = if total(widest) <= room {
+        let limit = if total(widest) <= available {
             widest
         } else {
-            (MIN_COLUMN_WIDTH..widest.min(room + 1)).rev().find(|limit| total(*limit) <= room)?
+            (MIN_COLUMN_WIDTH..widest.min(available + 1)).rev().find(|limit| total(*limit) <= available)?
         };
-        let mut left = room.saturating_sub(total(limit));
+        let mut left = available.saturating_sub(total(limit));
         for width in &mut widths {
             let extra = width.saturating_sub(limit).min(left);
             *width = (*width).min(limit) + extra;
