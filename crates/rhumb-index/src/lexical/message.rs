@@ -114,7 +114,7 @@ pattern!(
     (?:[^\w.`(:]|\b(?:\d[\w.]*|x|and|or|your|used|versions?|info|information|details|name|type|model|number|method|release
     |distribution|distro|bits|build|lab|deps|dependencies|packages|extensions|engine|compiler|runtime|executable|plugins?|notebook
     |kernel|desktop|server|client|sdk|os|operating|system|platform|arch|architecture|browser|device|shell|terminal|python|node|npm
-    |yarn|pip|conda|jdk|jvm)\b){0,16}
+    |yarn|pip|conda|jdk|jvm)\b)*
     :.{0,80}$"
 );
 pattern!(LOG, r"^\W{0,2}\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\W{0,2}\d\d:\d\d:\d\d\b|^\W{0,2}(?:INFO|DEBUG|TRACE|WARN)\b");
