@@ -4,6 +4,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -251,6 +252,32 @@ fn a_reply_is_applied_if_the_command_succeeds() {
     let value = json(&out);
     assert_eq!((&value["try"]["exit"], &value["try"]["output"]), (&0.into(), &"tried\n".into()));
     assert_eq!(repo.read("harbour.py"), changed());
+}
+
+#[test]
+fn a_success_does_not_count_if_a_file_was_modified_meanwhile() {
+    let repo = harbour_repo();
+    let before = repo.read("harbour.py");
+    let is_over = AtomicBool::new(false);
+    let (code, out, err) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in 0..1_500 {
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+                repo.file("notes.txt", &format!("{number}\n"));
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let mut command = rhumb(&repo.path(), &["apply", "--yes", "--try", "sleep 1"]);
+        command.arg("-").write_stdin(good());
+        let result = run(command);
+        is_over.store(true, Ordering::Relaxed);
+        result
+    });
+    assert_eq!((code, &*out), (1, ""), "{err}");
+    assert!(err.contains("notes.txt changed while sleep 1 ran in the trial checkout"), "{err}");
+    assert_eq!(repo.read("harbour.py"), before);
 }
 
 #[test]

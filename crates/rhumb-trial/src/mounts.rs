@@ -28,8 +28,8 @@ const PLAIN: &CStrMode = c"mode=755";
 const KEPT_OF_RUN: [&str; 4] = ["/run/current-system", "/run/wrappers", "/run/opengl-driver", "/run/booted-system"];
 const NAME_SERVERS: [&str; 3] = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"];
 
-/// The sockets outside of the root, with a path, on which programs of this machine listen (proc_pid_net(5)). A network namespace does not cut a command off from
-/// them: the one of a container service or of a password manager would let it act outside of the trial.
+/// The sockets outside of the root, with a path, on which programs of this machine listen (proc_pid_net(5)). A network namespace does not
+/// cut a command off from them: that of a container service or of a password manager would let it act outside of the trial.
 pub(crate) fn listening_sockets(root: &Path) -> Vec<PathBuf> {
     const LISTENS: &str = "00010000";
     let sockets = fs::read_to_string("/proc/net/unix").unwrap_or_default();
@@ -118,7 +118,11 @@ pub(crate) fn mount_all(spec: &Spec, sockets: &[PathBuf]) -> Result<Vec<PathBuf>
                 OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_EMPTY_PATH;
             attach(&open_tree(&blank, "", flags)?, path)
         };
-        hide().map_err(failed(format!("{} cannot be hidden", path.display())))?;
+        match hide() {
+            // A program may have removed its socket meanwhile.
+            Err(_) if !path.exists() => {}
+            result => result.map_err(failed(format!("{} cannot be hidden", path.display())))?,
+        }
     }
     Ok(writable)
 }

@@ -220,7 +220,7 @@ fn note(app: &App, columns: u16) -> String {
     parts.join(" · ")
 }
 
-/// The round of repairs; and the last trial: its command and whether it passed, or that the hunks are others now.
+/// The round of repairs; and the last trial: its command and whether it passed, or why its result does not hold.
 fn trial_note(app: &App) -> Vec<String> {
     let round = app.session.repair_round().map(|(round, of)| format!("round {round} of {of}"));
     let trial = if app.session.is_trying() {
@@ -231,6 +231,7 @@ fn trial_note(app: &App) -> Vec<String> {
             let line = width::clip(&sanitize::visible_line(line), MAX_TRIAL_COLUMNS).into_owned();
             let count = if last.summary.is_empty() { String::new() } else { format!(" ({})", last.summary) };
             match (is_current, last.passed) {
+                (false, _) if last.is_stale => format!("{line}: files changed meanwhile"),
                 (false, _) => format!("{line}: other hunks since"),
                 (true, true) => format!("✓ {line}{count}"),
                 (true, false) => format!("✗ {line}{count}"),

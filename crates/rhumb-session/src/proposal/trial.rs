@@ -118,7 +118,7 @@ pub struct TrialResult {
     /// What the command said about its tests, such as "212 passed"; may be empty.
     pub summary: String,
     /// Whether files of the repository changed while it ran, so that it may be wrong.
-    is_stale: bool,
+    pub is_stale: bool,
     /// Identifies the changes.
     state: u64,
     /// The revision of the review for which `is_current` was computed last.
