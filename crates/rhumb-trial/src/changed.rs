@@ -1,7 +1,7 @@
 //! What a command changed in the checkout, and what others changed in the repository meanwhile.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -267,11 +267,45 @@ fn is_opaque(folder: &Path) -> bool {
     }
 }
 
-/// The files of the repository that were modified since `began`.
+/// The files of the repository that were modified, moved or deleted since `began`, at most [`MAX_STALE`]. Deleted files are found if git
+/// tracks them.
 pub(crate) fn stale(root: &Root, began: SystemTime) -> Vec<String> {
     let listing = rhumb_workspace::files(root, &AtomicBool::new(false), &mut |_| {});
     let since = began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let since = (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos());
-    let paths = listing.files.into_iter().filter(|entry| entry.modified > since).map(|entry| entry.path);
-    paths.take(MAX_STALE).collect()
+    let last_change = |path: &str| fs::symlink_metadata(root.path().join(path)).ok().map(|meta| last_change(&meta));
+    let mut folders = HashMap::new();
+    let mut stale = BTreeSet::new();
+    for file in &listing.files {
+        // A file that was moved keeps its modification time, but its folder has changed.
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let is_folder_changed = *folders.entry(folder).or_insert_with(|| last_change(folder) > Some(since));
+        if file.modified > since || (is_folder_changed && last_change(&file.path) > Some(since)) {
+            stale.insert(file.path.clone());
+        }
+    }
+    let repository = Repo::open(root.path()).ok().flatten();
+    let unlisted = repository.and_then(|repository| repository.tracked_outside(&listing.files).ok());
+    for path in unlisted.unwrap_or_default() {
+        // The deletion changed the folder that is left.
+        let mut changes = Path::new(&path).ancestors().filter_map(|path| last_change(path.to_str()?));
+        if last_change(&path).is_none() && changes.next() > Some(since) {
+            stale.insert(path);
+        }
+    }
+    stale.into_iter().take(MAX_STALE).collect()
+}
+
+/// The last time at which the content, the name or the mode of a file or folder changed: seconds and nanoseconds since 1970.
+fn last_change(meta: &fs::Metadata) -> (i64, u32) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        (meta.ctime(), u32::try_from(meta.ctime_nsec()).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    {
+        let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
+    }
 }

@@ -160,7 +160,8 @@ pub struct TrialResult {
     pub isolation: Isolation,
     /// The files that the command itself changed, without ignored ones; sorted, and at most [`MAX_CHANGED_FILES`].
     pub changed: Vec<ChangedFile>,
-    /// Files of the repository that somebody changed while the command ran. What the command saw of them is undefined.
+    /// Files of the repository that were modified, moved or deleted while the command ran, at most 20. What the command saw of them is
+    /// undefined. Deleted files are noticed if git tracks them.
     pub stale: Vec<String>,
 }
 
@@ -215,7 +216,7 @@ pub struct Trial {
     scratch: Scratch,
     /// Folders and files to hide in addition to the usual credentials.
     hidden: Vec<PathBuf>,
-    /// Why the repository cannot be mounted, once that is known.
+    /// Why the repository is never mounted.
     cannot_mount: Option<String>,
     /// The largest repository that is copied, in bytes.
     max_copy_bytes: u64,
@@ -266,21 +267,20 @@ impl Trial {
                 trial.start(checkout, &[], &options, &StopHandle::default(), &mut || Ok(None), &mut |_, _| {});
             started.map(|(_, status)| status)
         };
-        if self.cannot_mount.is_none() {
-            let root = self.root.path().to_owned();
-            match status(self, &root)? {
+        let reason = match self.cannot_mount.clone() {
+            Some(reason) => reason,
+            None => match status(self, &self.root.path().to_owned())? {
                 Status::Ran(isolation) => return Ok(isolation),
-                Status::NotMounted(reason) => self.cannot_mount = Some(reason),
+                Status::NotMounted(reason) => reason,
                 Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
-            }
-        }
+            },
+        };
         // An empty folder, in place of the copy.
         let folder = self.scratch.folder().join("empty");
         private_folder(&folder).map_err(|source| TrialError::Scratch { path: folder.clone(), source })?;
         match status(self, &folder)? {
             Status::Ran(isolation) => {
                 let size = gigabytes(copy::size(self.root.path(), &self.scratch.copy()));
-                let reason = self.cannot_mount.as_deref().unwrap_or_default();
                 Ok(isolation.because(&format!("{reason}; the copy has {size}")))
             }
             Status::NotMounted(reason) | Status::NotSetUp(reason) => Err(TrialError::Setup(reason)),
@@ -301,19 +301,22 @@ impl Trial {
         watch: &mut dyn FnMut(LiveOutput, Duration),
     ) -> Result<TrialResult, TrialError> {
         self.scratch.begin_run(self.root.path());
-        if self.cannot_mount.is_none() {
-            let checkout = self.root.path().to_owned();
-            let (outcome, status) = self.start(&checkout, changes, options, stop, &mut *log, watch)?;
-            match status {
-                Status::Ran(isolation) => return Ok(self.result(outcome, isolation, changes)),
-                _ if stop.is_stopped() || outcome.end == End::TimeLimit => {
-                    return Ok(self.result(outcome, Isolation::mounted(options.network), changes));
+        let reason = match self.cannot_mount.clone() {
+            Some(reason) => reason,
+            None => {
+                let checkout = self.root.path().to_owned();
+                let (outcome, status) = self.start(&checkout, changes, options, stop, &mut *log, watch)?;
+                match status {
+                    Status::Ran(isolation) => return Ok(self.result(outcome, isolation, changes)),
+                    _ if stop.is_stopped() || outcome.end == End::TimeLimit => {
+                        return Ok(self.result(outcome, Isolation::mounted(options.network), changes));
+                    }
+                    // The next run may have other changes, which can be mounted.
+                    Status::NotMounted(reason) => reason,
+                    Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
                 }
-                Status::NotMounted(reason) => self.cannot_mount = Some(reason),
-                Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
             }
-        }
-        let reason = self.cannot_mount.clone().unwrap_or_default();
+        };
         if options.must_mount {
             return Err(TrialError::Setup(reason));
         }

@@ -46,6 +46,7 @@ const TESTS: &[Test] = &[
     ("a_mount_below_the_repository_is_named_and_copied", a_mount_below_is_copied, true),
     ("a_killed_program_leaves_no_process_and_the_next_trial_cleans_up", a_kill_leaves_nothing, true),
     ("a_changed_file_makes_the_result_stale", a_changed_file_is_stale, true),
+    ("moved_and_deleted_files_make_the_result_stale", moved_and_deleted_files_are_stale, true),
     ("awkward_paths_are_mounted", awkward_paths_are_mounted, true),
     ("a_linked_work_tree_protects_its_repository", linked_work_tree, true),
     ("a_work_tree_in_its_repository_protects_it", work_tree_in_its_repository, true),
@@ -389,6 +390,12 @@ fn files_of_others_are_copied() {
     let result = run(&mut trial, &[Change::write("src/b.txt", b"hunk\n".to_vec())], "cat src/b.txt");
     assert_eq!((said(&result), result.isolation.files), ("hunk", FileIsolation::Copy));
     assert!(result.isolation.missing[0].contains("src/b.txt belongs to another user or group"), "{result:?}");
+    let result = run(&mut trial, &[Change::write("src/a.txt", b"hunk\n".to_vec())], "cat src/a.txt src/b.txt");
+    assert_eq!(
+        (said(&result), result.isolation.files),
+        ("hunk\ntwo", FileIsolation::Overlay),
+        "the other files can be mounted"
+    );
 }
 
 fn signals_stay_in_the_trial() {
@@ -756,6 +763,26 @@ fn a_changed_file_is_stale() {
     let result = run(&mut place.trial(), &[], "sleep 1");
     editor.join().unwrap();
     assert_eq!(result.stale, ["src/b.txt"]);
+}
+
+fn moved_and_deleted_files_are_stale() {
+    let place = Place::new();
+    let repo = place.repo();
+    fs::create_dir_all(repo.join("deep/er")).unwrap();
+    fs::write(repo.join("deep/er/c.txt"), "three\n").unwrap();
+    fs::write(repo.join("missing.txt"), "four\n").unwrap();
+    git(&repo, &["add", "deep", "missing.txt"]);
+    // What was gone before is no change.
+    fs::remove_file(repo.join("missing.txt")).unwrap();
+    std::thread::sleep(Duration::from_millis(50));
+    let editor = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        fs::rename(repo.join("src/b.txt"), repo.join("src/moved.txt")).unwrap();
+        fs::remove_dir_all(repo.join("deep/er")).unwrap();
+    });
+    let result = run(&mut place.trial(), &[], "sleep 1");
+    editor.join().unwrap();
+    assert_eq!(result.stale, ["deep/er/c.txt", "src/b.txt", "src/moved.txt"]);
 }
 
 fn awkward_paths_are_mounted() {
