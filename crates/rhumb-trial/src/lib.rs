@@ -269,11 +269,14 @@ impl Trial {
         };
         let reason = match self.cannot_mount.clone() {
             Some(reason) => reason,
-            None => match status(self, &self.root.path().to_owned())? {
-                Status::Ran(isolation) => return Ok(isolation),
-                Status::NotMounted(reason) => reason,
-                Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
-            },
+            None => {
+                let root = self.root.path().to_owned();
+                match status(self, &root)? {
+                    Status::Ran(isolation) => return Ok(isolation),
+                    Status::NotMounted(reason) => reason,
+                    Status::NotSetUp(reason) => return Err(TrialError::Setup(reason)),
+                }
+            }
         };
         // An empty folder, in place of the copy.
         let folder = self.scratch.folder().join("empty");
