@@ -68,14 +68,17 @@ fn the_plain_formula_ranks_files_and_definitions_as_aider_does() {
         let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &History::default(), &weights));
         let ranking = Ranking::new(&graph, &MapRequest::default(), &weights);
         let ours: BTreeMap<String, f64> =
-            ranking.files().into_iter().map(|(path, rank)| (path.to_owned(), rank)).collect();
+            ranking.files_by_references().into_iter().map(|(path, rank)| (path.to_owned(), rank)).collect();
         let nodes = strings(&case["nodes"]);
         let theirs = nodes.iter().zip(case["pagerank"].as_array().unwrap());
         let theirs: BTreeMap<String, f64> =
             theirs.map(|(node, rank)| ((*node).to_owned(), rank.as_f64().unwrap())).collect();
         let by_file = spearman(&theirs, &ours);
-        let ours: BTreeMap<String, f64> =
-            ranking.definitions().into_iter().map(|(path, name, rank)| (format!("{path}\n{name}"), rank)).collect();
+        let ours: BTreeMap<String, f64> = ranking
+            .symbols_by_references()
+            .into_iter()
+            .map(|(path, name, rank)| (format!("{path}\n{name}"), rank))
+            .collect();
         // Names are given as text or as positions in the lists of the case.
         let text = |value: &Value, list: &str| -> String {
             let at = value.as_u64().and_then(|at| case[list].get(at as usize));

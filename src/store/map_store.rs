@@ -85,7 +85,7 @@ impl MapStore {
         files: Vec<KnownFile>,
     ) -> Result<(), StoreError> {
         if !self.folder.exists() {
-            self.make_room();
+            self.remove_old_repositories();
         }
         for folder in [self.folder.join("segments"), self.folder.join("trees")] {
             make_folder(&folder).map_err(|source| StoreError::Folder { path: folder.clone(), source })?;
@@ -188,9 +188,9 @@ impl MapStore {
         self.folder.join(format!("tokens-{name}"))
     }
 
-    /// The size of the segments and trees in a folder, in bytes.
+    /// The size of the index in a folder, in bytes: its segments, trees and ranks.
     pub fn size_in(folder: &Path) -> u64 {
-        let files = ["segments", "trees"].iter().flat_map(|part| entries(&folder.join(part)));
+        let files = ["segments", "trees", "ranks"].iter().flat_map(|part| entries(&folder.join(part)));
         files.filter_map(|file| fs::metadata(file).ok()).map(|file| file.len()).sum()
     }
 
@@ -208,7 +208,7 @@ impl MapStore {
     }
 
     /// Removes repositories that were not surveyed for long, and the oldest if there are too many.
-    fn make_room(&self) {
+    fn remove_old_repositories(&self) {
         let now = SystemTime::now();
         let others = entries(self.folder.parent().unwrap_or(&self.folder)).into_iter();
         let mut others: Vec<(Duration, PathBuf)> = others.map(|other| (unused_for(&other, now), other)).collect();
@@ -277,6 +277,15 @@ mod tests {
             fs::File::open(folder).unwrap().set_modified(then).unwrap();
         }
         store
+    }
+
+    #[test]
+    fn the_size_of_the_index_includes_the_ranks() {
+        let cache = tempfile::tempdir().unwrap();
+        let store = surveyed(cache.path(), 0, 0);
+        let without = MapStore::size_in(store.folder());
+        store.save_ranks(1, &GraphRanks { files: vec![0.5; 1_000], ..GraphRanks::default() }).unwrap();
+        assert!(MapStore::size_in(store.folder()) >= without + 8_000);
     }
 
     #[test]

@@ -138,7 +138,7 @@ pub struct RankFeaturesArgs {
     /// The cases, one JSON object a line; may be given more than once
     #[arg(long, value_name = "FILE", required = true, help = lines_of("cases", RANK_CASE, "strict"))]
     pub cases: Vec<PathBuf>,
-    /// The folder for the features. Repositories that it has are skipped
+    /// The folder for the features. A repository is skipped if the folder has its features for these cases and weights
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Use the first of each N cases of a repository
@@ -194,19 +194,19 @@ pub enum WeightTable {
     /// Of definitions, in the list of all
     Symbols,
     /// Of definitions, among those of a file that is needed
-    Members,
+    SymbolsInFile,
 }
 
 impl WeightTable {
     /// All tables.
-    pub const ALL: [Self; 3] = [Self::Files, Self::Symbols, Self::Members];
+    pub const ALL: [Self; 3] = [Self::Files, Self::Symbols, Self::SymbolsInFile];
 
     /// The first sentence of its documentation.
     pub fn subject(self) -> &'static str {
         match self {
             Self::Files => "The weights of [`FileFeature`](super::FileFeature).",
             Self::Symbols => "The weights of [`SymbolFeature`](super::SymbolFeature) in the list of all definitions.",
-            Self::Members => {
+            Self::SymbolsInFile => {
                 "The weights of [`SymbolFeature`](super::SymbolFeature) among the definitions of a file that is needed."
             }
         }

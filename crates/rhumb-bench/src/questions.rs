@@ -154,7 +154,7 @@ impl QuestionBench {
         let survey = survey(root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
         let index = survey.graph.index();
         let passages =
-            (0..).take(index.len()).filter_map(|file| index.record(file)).map(|record| record.terms().passages());
+            (0..).take(index.len()).filter_map(|file| index.record(file)).map(|record| record.terms().chunk_count());
         Self { passages: passages.sum(), graph: survey.graph, prefix: prefix.to_owned() }
     }
 

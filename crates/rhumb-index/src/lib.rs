@@ -41,7 +41,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`lexical`] | words inside of identifiers, BM25 over passages, files and paths |
+//! | [`lexical`] | words inside of identifiers, BM25 over chunks, definitions, files and paths |
 //! | [`repo_map`] | the stored index, the tag graph, the ranking for a request, the rendered map |
 //! | [`retrieval`] | questions about a repository: search, chunks, vectors, references, passages within a budget, citations |
 //!

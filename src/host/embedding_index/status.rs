@@ -19,7 +19,7 @@ pub struct IndexStatus {
     pub passages: usize,
     /// The cache folder of the repository.
     pub folder: String,
-    /// Size of the word index and the map there, in bytes.
+    /// Size of the word index and the map there, in bytes, with the stored ranks.
     pub words_bytes: u64,
     /// The embedding model, or the reason for its absence and a hint.
     pub model: Result<String, (String, String)>,
@@ -47,7 +47,7 @@ impl IndexStatus {
         let index = graph.index();
         let records = (0..index.len() as u32).filter_map(|file| index.record(file));
         let (files, passages) =
-            records.fold((0, 0), |(files, passages), record| (files + 1, passages + record.terms().passages()));
+            records.fold((0, 0), |(files, passages), record| (files + 1, passages + record.terms().chunk_count()));
         let off = settings.embeddings.source == EmbeddingsSource::Off;
         let model = match embedder {
             Ok(embedder) => Ok(embedder.identity().to_owned()),

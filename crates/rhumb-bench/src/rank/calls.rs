@@ -93,7 +93,7 @@ fn of_case(case: &RankCase, root: &Root, survey: &Survey, tokens: usize) -> Opti
     if wanted.is_empty() {
         return None;
     }
-    let hits = search.passages();
+    let hits = search.chunks();
     let mut files: Vec<String> = Vec::new();
     for hit in &hits {
         if !files.iter().any(|path| **path == *hit.path) {

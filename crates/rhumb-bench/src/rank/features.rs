@@ -13,6 +13,7 @@ use rhumb::store::MapStore;
 use rhumb_index::repo_map::{FileFeature, MapRequest, Ranking, SymbolFeature, TagGraph, Weights};
 use rhumb_workspace::Root;
 use rhumb_workspace::git::Checkout;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::case::{GoldName, RankCase, read};
 use super::{machine, usage};
@@ -22,6 +23,9 @@ use crate::{git_error, scratch_folder};
 /// Number of files and of definitions that are kept for a case, best first by the current weights.
 const KEPT_FILES: usize = 200;
 const KEPT_SYMBOLS: usize = 400;
+
+/// The start of a file of features. The key of [`key`] follows on the first line.
+const MAGIC: &[u8] = b"rank features ";
 
 /// Number of features.
 pub const FILE_FEATURES: usize = FileFeature::ALL.len();
@@ -88,27 +92,47 @@ pub(super) fn cases_by_repository(files: &[PathBuf]) -> Result<BTreeMap<String, 
 
 pub(super) fn command(args: &RankFeaturesArgs) -> Result<u8, UserError> {
     fs::create_dir_all(&args.out).map_err(machine)?;
+    let weights = Weights::default();
     for (repository, cases) in cases_by_repository(&args.cases)? {
         let folder = repository.replace('/', "+");
         let out = args.out.join(format!("{folder}.features"));
-        if out.exists() {
+        let cases: Vec<RankCase> = cases.into_iter().step_by(args.stride.get()).collect();
+        let key = key(&cases, &weights);
+        if is_current(&out, &key) {
             continue;
         }
-        let cases: Vec<RankCase> = cases.into_iter().step_by(args.stride.get()).collect();
-        let features = of_repository(&args.mirrors.join(&folder).join("repo"), &cases)?;
-        write(&out, &features).map_err(machine)?;
+        let features = of_repository(&args.mirrors.join(&folder).join("repo"), &cases, &weights)?;
+        write(&out, &key, &features).map_err(machine)?;
         rhumb::headless::print(&format!("{repository}: {} cases\n", features.len()))?;
     }
     Ok(0)
 }
 
+/// Identifies what the features of a repository depend on: the cases, the weights, and which features and candidates are kept.
+fn key(cases: &[RankCase], weights: &Weights) -> String {
+    let kept = (KEPT_FILES, KEPT_SYMBOLS, FileFeature::ALL, SymbolFeature::ALL);
+    format!("{:016x}", xxh3_64(format!("{kept:?} {cases:?} {weights:?}").as_bytes()))
+}
+
+/// Whether a file has the features with this key, undamaged.
+fn is_current(path: &Path, key: &str) -> bool {
+    let is_of_key = |bytes: &[u8]| split_key(bytes).is_some_and(|(own, _)| own == key.as_bytes());
+    fs::read(path).is_ok_and(|bytes| is_of_key(&bytes) && parse(&bytes).is_some())
+}
+
+/// The key of a file of features, and the cases.
+fn split_key(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let end = rest.iter().position(|byte| *byte == b'\n')?;
+    Some((&rest[..end], &rest[end + 1..]))
+}
+
 /// The features of all cases of a repository. A case whose commit is missing is reported and left out.
-fn of_repository(git_dir: &Path, cases: &[RankCase]) -> Result<Vec<CaseFeatures>, UserError> {
+fn of_repository(git_dir: &Path, cases: &[RankCase], weights: &Weights) -> Result<Vec<CaseFeatures>, UserError> {
     let (folder, kept) = (scratch_folder()?, scratch_folder()?);
     let checkout = Checkout::new(git_dir, folder.path()).map_err(|error| git_error(&error, &error))?;
     let root = Root::at(checkout.folder()).map_err(machine)?;
     let store = MapStore::new(kept.path(), root.path(), root.path());
-    let weights = Weights::default();
     let mut all = Vec::new();
     for case in cases {
         if let Err(error) = checkout.to(&case.commit) {
@@ -119,10 +143,10 @@ fn of_repository(git_dir: &Path, cases: &[RankCase]) -> Result<Vec<CaseFeatures>
         let survey = survey(&root, start, &AtomicBool::new(false), &|_| {}).unwrap_or_default();
         // If saving fails, the next case parses more files.
         drop(survey.save(&store));
-        let graph = Arc::new(TagGraph::new(Arc::clone(survey.graph.index()), &survey.history, &weights));
-        all.push(of_case(case, &graph, &weights, ""));
+        let graph = Arc::new(TagGraph::new(Arc::clone(survey.graph.index()), &survey.history, weights));
+        all.push(of_case(case, &graph, weights, ""));
         if !case.chat.is_empty() && case.files.len() > 1 {
-            all.push(of_case(case, &graph, &weights, &case.chat));
+            all.push(of_case(case, &graph, weights, &case.chat));
         }
     }
     Ok(all)
@@ -203,8 +227,10 @@ fn of_case(case: &RankCase, graph: &Arc<TagGraph>, weights: &Weights, chat: &str
     features
 }
 
-fn write(path: &Path, cases: &[CaseFeatures]) -> std::io::Result<()> {
+fn write(path: &Path, key: &str, cases: &[CaseFeatures]) -> std::io::Result<()> {
     let mut out = BufWriter::new(fs::File::create(path)?);
+    out.write_all(MAGIC)?;
+    writeln!(out, "{key}")?;
     for case in cases {
         let head = [&case.id, &case.repository, &case.group].map(|text| text.replace(['\t', '\n'], " ")).join("\t");
         writeln!(
@@ -237,7 +263,8 @@ fn write_values(out: &mut impl std::io::Write, values: &[f32]) -> std::io::Resul
 }
 
 /// Reads a file of `rank features`; `None` if it is damaged or has other features.
-pub fn parse(mut bytes: &[u8]) -> Option<Vec<CaseFeatures>> {
+pub fn parse(bytes: &[u8]) -> Option<Vec<CaseFeatures>> {
+    let (_, mut bytes) = split_key(bytes)?;
     let mut cases = Vec::new();
     while !bytes.is_empty() {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
@@ -310,9 +337,53 @@ mod tests {
             values,
         });
         let file = tempfile::NamedTempFile::new().unwrap();
-        write(file.path(), &[case.clone(), case.clone()]).unwrap();
+        write(file.path(), "key", &[case.clone(), case.clone()]).unwrap();
         let bytes = fs::read(file.path()).unwrap();
         assert_eq!(parse(&bytes), Some(vec![case.clone(), case]));
         assert_eq!(parse(&bytes[..bytes.len() - 3]), None);
+    }
+
+    #[test]
+    fn features_are_kept_only_for_the_same_cases_and_weights() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.features");
+        let cases: Vec<RankCase> = (0..4)
+            .map(|number| RankCase { id: number.to_string(), ..read(super::super::RANK_CASE).unwrap() })
+            .collect();
+        let weights = Weights::default();
+        let key_of =
+            |stride: usize, weights: &Weights| key(&cases.iter().step_by(stride).cloned().collect::<Vec<_>>(), weights);
+        let first = key_of(2, &weights);
+        assert!(!is_current(&path, &first), "there is no file");
+        write(&path, &first, &[CaseFeatures::default()]).unwrap();
+        assert!(is_current(&path, &key_of(2, &weights)));
+        assert!(!is_current(&path, &key_of(1, &weights)), "another stride");
+        assert!(!is_current(&path, &key_of(2, &weights.without("history"))), "other weights");
+        fs::write(&path, &fs::read(&path).unwrap()[..MAGIC.len() + first.len() + 3]).unwrap();
+        assert!(!is_current(&path, &first), "a damaged file");
+    }
+
+    #[test]
+    fn a_feature_without_weight_is_stored_too() {
+        use rhumb_index::repo_map::{History, MapFile, MapIndex};
+        let tags = |definitions: &[&str], references: &[&str]| {
+            let source: String = definitions.iter().map(|name| format!("def {name}():\n    pass\n\n\n")).collect();
+            let uses: String = references.iter().map(|name| format!("{name}()\n")).collect();
+            rhumb_syntax::tags(rhumb_syntax::Language::by_name("python").unwrap(), &(source + &uses))
+        };
+        let file = |path: &str, tags| MapFile { path: path.to_owned(), tags: Arc::new(tags), ..MapFile::default() };
+        let files = [
+            file("gate.py", tags(&["lift"], &[])),
+            file("pier.py", tags(&["moor"], &["lift"])),
+            file("a.py", tags(&[], &["lift"])),
+        ];
+        let mut weights = Weights::default();
+        weights.model.file[FileFeature::References as usize] = 0.0;
+        let graph = Arc::new(TagGraph::new(Arc::new(MapIndex::of(&files)), &History::default(), &weights));
+        let case = RankCase { query: "lift the gate".to_owned(), ..read(super::super::RANK_CASE).unwrap() };
+        let features = of_case(&case, &graph, &weights, "");
+        let values: Vec<f32> =
+            features.files.iter().map(|file| file.values[FileFeature::References as usize]).collect();
+        assert!(values[0] > values[1] && values[0] > 0.0, "{values:?}");
     }
 }

@@ -81,7 +81,7 @@ impl Fit {
     }
 
     /// The log-odds of a candidate.
-    pub fn odds(&self, row: &[f64]) -> f64 {
+    pub fn log_odds(&self, row: &[f64]) -> f64 {
         row.iter().zip(&self.weights).map(|(value, weight)| value * weight).sum()
     }
 }
@@ -109,21 +109,21 @@ fn scales(choices: &[Choice], features: usize) -> (Vec<f64>, Vec<f64>) {
     (mean, deviation)
 }
 
-/// The odds of the candidates of a list, as the exponents, and their highest.
-fn exponents(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, f64) {
-    let odds: Vec<f64> =
+/// The log-odds of the candidates of a list, and the highest.
+fn log_odds(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, f64) {
+    let log_odds: Vec<f64> =
         rows.iter().map(|row| row.iter().zip(weights).map(|(value, weight)| value * weight).sum()).collect();
-    let highest = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    (odds, highest)
+    let highest = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (log_odds, highest)
 }
 
 /// The penalised log-likelihood.
 fn likelihood(choices: &[Scaled<'_>], weights: &[f64]) -> f64 {
     let of_choice = |choice: &Scaled<'_>| {
-        let (odds, highest) = exponents(&choice.rows, weights);
-        let total: f64 = odds.iter().map(|odds| (odds - highest).exp()).sum();
-        let chosen = odds.iter().zip(choice.chosen).filter(|(_, chosen)| **chosen);
-        let wanted: Vec<f64> = chosen.map(|(odds, _)| *odds).collect();
+        let (log_odds, highest) = log_odds(&choice.rows, weights);
+        let total: f64 = log_odds.iter().map(|log_odds| (log_odds - highest).exp()).sum();
+        let chosen = log_odds.iter().zip(choice.chosen).filter(|(_, chosen)| **chosen);
+        let wanted: Vec<f64> = chosen.map(|(log_odds, _)| *log_odds).collect();
         choice.weight * (wanted.iter().sum::<f64>() / wanted.len().max(1) as f64 - highest - total.ln())
     };
     // Collected first: a sum over threads would depend on their number.
@@ -136,8 +136,8 @@ fn derivatives(choices: &[Scaled<'_>], weights: &[f64]) -> (Vec<f64>, Vec<Vec<f6
     let size = weights.len();
     let zero = || (vec![0.0; size], vec![vec![0.0; size]; size]);
     let of_choice = |mut sums: (Vec<f64>, Vec<Vec<f64>>), choice: &Scaled<'_>| {
-        let (odds, highest) = exponents(&choice.rows, weights);
-        let raw: Vec<f64> = odds.iter().map(|odds| (odds - highest).exp()).collect();
+        let (log_odds, highest) = log_odds(&choice.rows, weights);
+        let raw: Vec<f64> = log_odds.iter().map(|log_odds| (log_odds - highest).exp()).collect();
         let total: f64 = raw.iter().sum();
         let count = choice.chosen.iter().filter(|chosen| **chosen).count() as f64;
         let mut mean = vec![0.0; size];

@@ -15,11 +15,11 @@ const B: f64 = 0.75;
 /// Weights of the words of title, prose, code and error text.
 const PART_WEIGHTS: [f64; PARTS] = [2.0, 1.0, 0.6, 0.8];
 /// Number of definitions of a file whose scores are added.
-const TOP_UNITS: usize = 3;
+const TOP_DEFINITIONS: usize = 3;
 /// Weight of the identifiers of the message in the score of a definition.
 const IDENTIFIER_WEIGHT: f64 = 0.5;
 /// Saturation of the term frequency in one field of a definition and of a file.
-const UNIT_FIELD_SATURATION: f64 = 1.0;
+const DEFINITION_FIELD_SATURATION: f64 = 1.0;
 const FILE_FIELD_SATURATION: f64 = 2.0;
 /// Weight of a word of the message's code in the folders of a path, relative to one in the file name.
 const FOLDER_CODE_WEIGHT: f64 = 0.4;
@@ -41,12 +41,12 @@ pub struct FileText<'i> {
 }
 
 impl FileText<'_> {
-    /// The unit of a passage, and that of the function around it: a definition plus one, or 0 for lines outside of all definitions.
-    fn units_of(&self, passage: u16) -> (u32, Option<u32>) {
-        let definition = self.terms.passage(passage as usize).and_then(|passage| passage.definition);
+    /// The slot of a chunk, and that of the function around it: its definition plus one, or 0 for lines outside of all definitions.
+    fn slots_of(&self, chunk: u16) -> (u32, Option<u32>) {
+        let definition = self.terms.chunk(chunk as usize).and_then(|chunk| chunk.definition);
         let outer = definition.and_then(|definition| self.outer.get(definition as usize)).copied();
-        let unit = |definition: u32| definition + 1;
-        (definition.map_or(0, unit), outer.filter(|outer| *outer != u32::MAX).map(unit))
+        let slot = |definition: u32| definition + 1;
+        (definition.map_or(0, slot), outer.filter(|outer| *outer != u32::MAX).map(slot))
     }
 }
 
@@ -64,9 +64,9 @@ pub struct FileRelevance {
     /// Words in the path.
     pub path: PathRelevance,
     /// Definitions with a score, by index in the file.
-    pub units: Vec<UnitRelevance>,
-    /// Passages with a score, by index in the file.
-    pub passages: Vec<(u16, f32)>,
+    pub definitions: Vec<DefinitionRelevance>,
+    /// Chunks with a score, by index in the file.
+    pub chunks: Vec<(u16, f32)>,
 }
 
 /// The relevance of a path to a query.
@@ -86,7 +86,7 @@ pub struct PathRelevance {
 
 /// The relevance of a definition, or of the lines outside of all definitions, to a query.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct UnitRelevance {
+pub struct DefinitionRelevance {
     /// The definition, by index in the file; `None` for lines outside of all definitions.
     pub definition: Option<u32>,
     /// Score by part of the message.
@@ -99,7 +99,7 @@ pub struct UnitRelevance {
     pub identifiers: f32,
 }
 
-impl UnitRelevance {
+impl DefinitionRelevance {
     /// The score of the whole message.
     pub fn total(&self) -> f64 {
         self.parts.map(f64::from).iter().sum::<f64>() + IDENTIFIER_WEIGHT * f64::from(self.identifiers)
@@ -109,24 +109,24 @@ impl UnitRelevance {
 impl FileRelevance {
     /// Score of the best definition.
     pub fn best(&self) -> f64 {
-        self.units.iter().map(UnitRelevance::total).fold(0.0, f64::max)
+        self.definitions.iter().map(DefinitionRelevance::total).fold(0.0, f64::max)
     }
 
     /// Sum of the scores of the three best definitions.
     pub fn top_three(&self) -> f64 {
-        let mut best: Vec<f64> = self.units.iter().map(UnitRelevance::total).collect();
+        let mut best: Vec<f64> = self.definitions.iter().map(DefinitionRelevance::total).collect();
         best.sort_by(|a, b| b.total_cmp(a));
-        best.iter().take(TOP_UNITS).sum()
+        best.iter().take(TOP_DEFINITIONS).sum()
     }
 
     /// Highest score of a definition for the title.
     pub fn best_title(&self) -> f64 {
-        self.units.iter().map(|unit| f64::from(unit.parts[0])).fold(0.0, f64::max)
+        self.definitions.iter().map(|definition| f64::from(definition.parts[0])).fold(0.0, f64::max)
     }
 
     /// Whether the query has any word of the file or its path.
     pub fn is_relevant(&self) -> bool {
-        !self.units.is_empty() || self.path.name > 0.0 || self.path.folders > 0.0 || self.path.code > 0.0
+        !self.definitions.is_empty() || self.path.name > 0.0 || self.path.folders > 0.0 || self.path.code > 0.0
     }
 }
 
@@ -167,11 +167,11 @@ impl Relevance {
     }
 }
 
-/// The occurrences of a term of the query in a unit.
+/// The occurrences of a term of the query in a definition, or in the lines outside of all definitions.
 #[derive(Debug, Clone, Copy)]
-struct UnitHit {
+struct DefinitionHit {
     /// The definition plus one; 0 for lines outside of all definitions.
-    unit: u32,
+    slot: u32,
     /// The index in the query.
     term: u16,
     /// Number of occurrences by field.
@@ -182,10 +182,10 @@ struct UnitHit {
 
 /// The occurrences of the query's terms in a file.
 struct Hits {
-    /// Term (index in the query), passage, weighted count; sorted by term.
-    passages: Vec<(u16, u16, u16)>,
-    /// Sorted by unit and term, without duplicates.
-    units: Vec<UnitHit>,
+    /// Term (index in the query), chunk, weighted count; sorted by term.
+    chunks: Vec<(u16, u16, u16)>,
+    /// Sorted by slot and term, without duplicates.
+    definitions: Vec<DefinitionHit>,
     /// Terms in the path, and whether they are in the file name.
     path: Vec<(u16, bool)>,
     /// Number of words in the file name.
@@ -197,7 +197,7 @@ struct Hits {
 impl Hits {
     fn new(query: &Query, file: &FileText<'_>) -> Self {
         let terms = &file.terms;
-        let (mut passages, mut units) = (Vec::new(), Vec::new());
+        let (mut chunks, mut definitions) = (Vec::new(), Vec::new());
         let mut from = 0;
         for (index, entry) in (0u16..).zip(&query.terms) {
             let at = match terms.find(entry.term, from) {
@@ -210,18 +210,23 @@ impl Hits {
             from = at + 1;
             for posting in terms.postings(at) {
                 let (counts, weight) = (posting.counts.fields(), posting.counts.weight());
-                passages.push((index, posting.passage, weight));
-                let (unit, outer) = file.units_of(posting.passage);
-                units.push(UnitHit { unit, term: index, counts, weight });
+                chunks.push((index, posting.chunk, weight));
+                let (slot, outer) = file.slots_of(posting.chunk);
+                definitions.push(DefinitionHit { slot, term: index, counts, weight });
                 if let Some(outer) = outer {
                     let [name, doc, code] = counts;
-                    units.push(UnitHit { unit: outer, term: index, counts: [0, doc, code.max(name)], weight });
+                    definitions.push(DefinitionHit {
+                        slot: outer,
+                        term: index,
+                        counts: [0, doc, code.max(name)],
+                        weight,
+                    });
                 }
             }
         }
-        units.sort_by_key(|hit| (hit.unit, hit.term));
-        units.dedup_by(|later, first| {
-            let same = (later.unit, later.term) == (first.unit, first.term);
+        definitions.sort_by_key(|hit| (hit.slot, hit.term));
+        definitions.dedup_by(|later, first| {
+            let same = (later.slot, later.term) == (first.slot, first.term);
             if same {
                 first.weight = first.weight.saturating_add(later.weight);
                 first.counts.iter_mut().zip(later.counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
@@ -229,12 +234,12 @@ impl Hits {
             same
         });
         let (path, name_words) = path_hits(query, file.path);
-        Self { passages, units, path, name_words, prefix: prefix_hits(query, file.path) }
+        Self { chunks, definitions, path, name_words, prefix: prefix_hits(query, file.path) }
     }
 
     /// The query's terms in the content, without duplicates.
     fn terms(&self) -> impl Iterator<Item = u16> + '_ {
-        self.passages.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
+        self.chunks.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
     }
 }
 
@@ -287,44 +292,44 @@ fn prefix_hits(query: &Query, path: &str) -> Vec<u16> {
 /// The statistics of a repository for the terms of a query.
 struct Statistics<'q> {
     query: &'q Query,
-    /// By query term: inverse document frequency among passages, definitions, files and paths.
-    passage_rarity: Vec<f64>,
-    unit_idf: Vec<f64>,
+    /// By query term: inverse document frequency among chunks, definitions, files and paths.
+    chunk_idf: Vec<f64>,
+    definition_idf: Vec<f64>,
     file_idf: Vec<f64>,
     path_idf: Vec<f64>,
     /// Sum of the inverse document frequencies of the query's words among files.
     word_idf: f64,
     /// Mean lengths, in terms.
-    passage_length: f64,
-    unit_length: f64,
+    chunk_length: f64,
+    definition_length: f64,
     file_length: f64,
 }
 
 impl<'q> Statistics<'q> {
     fn new(query: &'q Query, files: &[FileText<'_>], hits: &[Hits]) -> Self {
         let count = query.terms.len();
-        let [mut passages_with, mut units_with, mut files_with, mut paths_with] =
+        let [mut chunks_with, mut definitions_with, mut files_with, mut paths_with] =
             [0; 4].map(|_: i32| vec![0usize; count]);
         for hits in hits {
-            hits.passages.iter().for_each(|hit| passages_with[hit.0 as usize] += 1);
-            hits.units.iter().for_each(|hit| units_with[hit.term as usize] += 1);
+            hits.chunks.iter().for_each(|hit| chunks_with[hit.0 as usize] += 1);
+            hits.definitions.iter().for_each(|hit| definitions_with[hit.term as usize] += 1);
             hits.terms().for_each(|term| files_with[term as usize] += 1);
             hits.path.iter().for_each(|hit| paths_with[hit.0 as usize] += 1);
         }
-        let passages: usize = files.iter().map(|file| file.terms.passages()).sum();
-        let units: usize = files.par_iter().map(|file| unit_count(&file.terms)).sum();
+        let chunks: usize = files.iter().map(|file| file.terms.chunk_count()).sum();
+        let definitions: usize = files.par_iter().map(|file| definition_count(&file.terms)).sum();
         let texts = files.iter().filter(|file| file.terms.length() > 0).count();
         let length: f64 = files.iter().map(|file| f64::from(file.terms.length())).sum();
         let idfs = |with: &[usize], all: usize| -> Vec<f64> { with.iter().map(|&with| idf(with, all)).collect() };
         let mut statistics = Self {
             query,
             word_idf: 0.0,
-            passage_rarity: idfs(&passages_with, passages),
-            unit_idf: idfs(&units_with, units),
+            chunk_idf: idfs(&chunks_with, chunks),
+            definition_idf: idfs(&definitions_with, definitions),
             file_idf: idfs(&files_with, texts),
             path_idf: idfs(&paths_with, files.len()),
-            passage_length: (length / passages.max(1) as f64).max(1.0),
-            unit_length: (length / units.max(1) as f64).max(1.0),
+            chunk_length: (length / chunks.max(1) as f64).max(1.0),
+            definition_length: (length / definitions.max(1) as f64).max(1.0),
             file_length: (length / texts.max(1) as f64).max(1.0),
         };
         let words = query.words.iter().map(|word| statistics.file_idf[word.1 as usize]).sum::<f64>();
@@ -335,8 +340,8 @@ impl<'q> Statistics<'q> {
     fn score(&self, hits: &Hits, file: &FileText<'_>) -> FileRelevance {
         let mut relevance = FileRelevance {
             path: self.path(hits),
-            units: self.units(hits, file),
-            passages: self.passages(hits, &file.terms),
+            definitions: self.definitions(hits, file),
+            chunks: self.chunks(hits, &file.terms),
             ..FileRelevance::default()
         };
         self.whole(hits, &file.terms, &mut relevance);
@@ -349,44 +354,44 @@ impl<'q> Statistics<'q> {
         std::array::from_fn(|part| counts[part] * PART_WEIGHTS[part])
     }
 
-    fn passages(&self, hits: &Hits, terms: &PackedTerms<'_>) -> Vec<(u16, f32)> {
-        let score = |&(term, passage, weight): &(u16, u16, u16)| {
-            let length = terms.passage(passage as usize).map_or(0, |passage| passage.length);
-            let saturated = saturated(f64::from(weight), f64::from(length) / self.passage_length);
-            (passage, self.weights(term).iter().sum::<f64>() * self.passage_rarity[term as usize] * saturated)
+    fn chunks(&self, hits: &Hits, terms: &PackedTerms<'_>) -> Vec<(u16, f32)> {
+        let score = |&(term, chunk, weight): &(u16, u16, u16)| {
+            let length = terms.chunk(chunk as usize).map_or(0, |chunk| chunk.length);
+            let saturated = saturated(f64::from(weight), f64::from(length) / self.chunk_length);
+            (chunk, self.weights(term).iter().sum::<f64>() * self.chunk_idf[term as usize] * saturated)
         };
-        let mut parts: Vec<(u16, f64)> = hits.passages.iter().map(score).collect();
-        // A stable sort: the scores of a passage are added in the order of the terms, so the sum is reproducible.
+        let mut parts: Vec<(u16, f64)> = hits.chunks.iter().map(score).collect();
+        // A stable sort: the scores of a chunk are added in the order of the terms, so the sum is reproducible.
         parts.sort_by_key(|part| part.0);
-        let of_passage = |same: &[(u16, f64)]| (same[0].0, same.iter().map(|part| part.1).sum::<f64>() as f32);
-        parts.chunk_by(|a, b| a.0 == b.0).map(of_passage).collect()
+        let of_chunk = |same: &[(u16, f64)]| (same[0].0, same.iter().map(|part| part.1).sum::<f64>() as f32);
+        parts.chunk_by(|a, b| a.0 == b.0).map(of_chunk).collect()
     }
 
-    fn units(&self, hits: &Hits, file: &FileText<'_>) -> Vec<UnitRelevance> {
-        let lengths = unit_lengths(file);
-        let of_unit = |same: &[UnitHit]| {
-            let unit = same[0].unit;
-            let length = f64::from(lengths.get(unit as usize).copied().unwrap_or(0)) / self.unit_length;
+    fn definitions(&self, hits: &Hits, file: &FileText<'_>) -> Vec<DefinitionRelevance> {
+        let lengths = definition_lengths(file);
+        let of_definition = |same: &[DefinitionHit]| {
+            let slot = same[0].slot;
+            let length = f64::from(lengths.get(slot as usize).copied().unwrap_or(0)) / self.definition_length;
             let (mut parts, mut fields, mut coverage, mut identifiers) = ([0.0; PARTS], [0.0; FIELDS], 0.0, 0.0);
             for hit in same {
-                let (idf, weights) = (self.unit_idf[hit.term as usize], self.weights(hit.term));
+                let (idf, weights) = (self.definition_idf[hit.term as usize], self.weights(hit.term));
                 let score = idf * saturated(f64::from(hit.weight), length);
                 add_scaled(&mut parts, &weights, score);
-                let saturated = saturated_fields(hit.counts, UNIT_FIELD_SATURATION);
+                let saturated = saturated_fields(hit.counts, DEFINITION_FIELD_SATURATION);
                 add_scaled(&mut fields, &saturated, weights.iter().sum::<f64>() * idf);
                 let entry = &self.query.terms[hit.term as usize];
                 coverage += if entry.counts[0] > 0.0 { idf } else { 0.0 };
                 identifiers += entry.identifier * idf;
             }
-            UnitRelevance {
-                definition: unit.checked_sub(1),
+            DefinitionRelevance {
+                definition: slot.checked_sub(1),
                 parts: parts.map(|part| part as f32),
                 fields: fields.map(|field| field as f32),
                 coverage: coverage as f32,
                 identifiers: identifiers as f32,
             }
         };
-        hits.units.chunk_by(|a, b| a.unit == b.unit).map(of_unit).collect()
+        hits.definitions.chunk_by(|a, b| a.slot == b.slot).map(of_definition).collect()
     }
 
     /// Scores the file as one text.
@@ -394,10 +399,10 @@ impl<'q> Statistics<'q> {
         let length = f64::from(terms.length()) / self.file_length;
         let count = self.query.terms.len();
         let mut sums = vec![[0u32; FIELDS]; count];
-        for hit in &hits.units {
+        for hit in &hits.definitions {
             sums[hit.term as usize].iter_mut().zip(hit.counts).for_each(|(sum, count)| *sum += u32::from(count));
         }
-        for same in hits.passages.chunk_by(|a, b| a.0 == b.0) {
+        for same in hits.chunks.chunk_by(|a, b| a.0 == b.0) {
             let term = same[0].0;
             let weight: f64 = same.iter().map(|hit| f64::from(hit.2)).sum();
             let (idf, weights) = (self.file_idf[term as usize], self.weights(term));
@@ -432,28 +437,28 @@ impl<'q> Statistics<'q> {
     }
 }
 
-/// The number of units with passages.
-fn unit_count(terms: &PackedTerms<'_>) -> usize {
+/// The number of definitions with chunks. The lines outside of all definitions count as one.
+fn definition_count(terms: &PackedTerms<'_>) -> usize {
     let mut definitions: Vec<Option<u32>> =
-        (0..terms.passages()).filter_map(|at| terms.passage(at)).map(|passage| passage.definition).collect();
+        (0..terms.chunk_count()).filter_map(|at| terms.chunk(at)).map(|chunk| chunk.definition).collect();
     definitions.sort_unstable();
     definitions.dedup();
     definitions.len()
 }
 
-/// The number of terms of each unit: of the lines outside of all definitions, then of each definition.
-fn unit_lengths(file: &FileText<'_>) -> Vec<u32> {
+/// The number of terms of each slot: of the lines outside of all definitions, then of each definition.
+fn definition_lengths(file: &FileText<'_>) -> Vec<u32> {
     let mut lengths = vec![0u32; file.outer.len() + 1];
-    for passage in (0..file.terms.passages()).filter_map(|at| file.terms.passage(at)) {
-        let definition = passage.definition;
+    for chunk in (0..file.terms.chunk_count()).filter_map(|at| file.terms.chunk(at)) {
+        let definition = chunk.definition;
         let outer =
             definition.and_then(|definition| file.outer.get(definition as usize)).filter(|outer| **outer != u32::MAX);
-        for unit in [Some(definition.map_or(0, |definition| definition + 1)), outer.map(|outer| outer + 1)]
+        for slot in [Some(definition.map_or(0, |definition| definition + 1)), outer.map(|outer| outer + 1)]
             .into_iter()
             .flatten()
         {
-            if let Some(length) = lengths.get_mut(unit as usize) {
-                *length = length.saturating_add(passage.length);
+            if let Some(length) = lengths.get_mut(slot as usize) {
+                *length = length.saturating_add(chunk.length);
             }
         }
     }
@@ -532,8 +537,9 @@ mod tests {
         FileTerms::new(source, &tags, Depth::Whole).pack(&mut words);
         let file = FileText { path: "a.py", terms: PackedTerms::new(&words), outer: &[u32::MAX, 0, u32::MAX] };
         let found = Relevance::new(&Query::new("gate"), &[file]);
-        let units: Vec<Option<u32>> = found.files[0].units.iter().map(|unit| unit.definition).collect();
-        assert_eq!(units, [Some(0), Some(1)]);
+        let definitions: Vec<Option<u32>> =
+            found.files[0].definitions.iter().map(|relevance| relevance.definition).collect();
+        assert_eq!(definitions, [Some(0), Some(1)]);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The posting list of a file: the occurrences of each term in each passage.
+//! The posting list of a file: the occurrences of each term in each chunk.
 
 use rhumb_syntax::{Definition, FileTags, SymbolKind};
 
@@ -29,23 +29,23 @@ impl Depth {
     }
 }
 
-/// The terms of a file by passage. Depends only on the text and its tags.
+/// The terms of a file by chunk. Depends only on the text and its tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileTerms {
-    passages: Box<[Passage]>,
+    chunks: Box<[Chunk]>,
     /// Distinct terms, sorted.
     terms: Box<[Term]>,
     /// The end of the postings of each term.
     ends: Box<[u32]>,
-    /// Sorted by term and passage.
+    /// Sorted by term and chunk.
     postings: Box<[Posting]>,
     length: u32,
 }
 
-/// The occurrences of a term in a passage.
+/// The occurrences of a term in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Posting {
-    pub(crate) passage: u16,
+    pub(crate) chunk: u16,
     pub(crate) counts: FieldCounts,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Posting {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FieldCounts(u16);
 
-/// A field of a passage.
+/// A field of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Name,
@@ -99,9 +99,9 @@ impl FileTerms {
         counted.finish()
     }
 
-    /// The passages, sorted by first line.
-    pub fn passages(&self) -> &[Passage] {
-        &self.passages
+    /// The chunks, sorted by first line.
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
     }
 
     /// Number of terms in the file, with repetitions.
@@ -122,20 +122,20 @@ fn extents(tags: &FileTags) -> Vec<Extent> {
     tags.definitions.iter().map(extent).collect()
 }
 
-/// Term, passage and field, from the upper to the lower bits. Integers sort faster than tuples.
+/// Term, chunk and field, from the upper to the lower bits. Integers sort faster than tuples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Occurrence(u64);
 
 impl Occurrence {
-    fn new(term: Term, passage: u16, field: Field) -> Self {
-        Self(u64::from(term) << 32 | u64::from(passage) << 16 | field as u64)
+    fn new(term: Term, chunk: u16, field: Field) -> Self {
+        Self(u64::from(term) << 32 | u64::from(chunk) << 16 | field as u64)
     }
 
     fn term(self) -> Term {
         (self.0 >> 32) as Term
     }
 
-    fn passage(self) -> u16 {
+    fn chunk(self) -> u16 {
         (self.0 >> 16) as u16
     }
 
@@ -147,9 +147,9 @@ impl Occurrence {
 /// Collects occurrences.
 #[derive(Default)]
 struct Counted {
-    passages: Vec<Passage>,
+    chunks: Vec<Chunk>,
     occurrences: Vec<Occurrence>,
-    /// The first passage of each definition, if it has one.
+    /// The first chunk of each definition, if it has one.
     first: Vec<Option<u16>>,
     length: u32,
 }
@@ -163,49 +163,49 @@ impl Counted {
         cache: &mut TermCache,
     ) {
         self.first = vec![None; tags.definitions.len()];
-        // The open passage of each definition; the last slot is for lines outside of all definitions.
+        // The open chunk of each definition; the last slot is for lines outside of all definitions.
         let mut filling: Vec<Option<(u16, u32)>> = vec![None; tags.definitions.len() + 1];
         let mut strings = TripleQuoted::default();
         for ((line, text), owner) in lines {
             let field = if strings.is_docstring(text) || is_comment_line(text) { Field::Doc } else { Field::Code };
             let slot = owner.map_or(tags.definitions.len(), |owner| owner as usize);
-            let full = filling[slot].is_none_or(|(_, lines)| lines >= MAX_PASSAGE_LINES);
+            let full = filling[slot].is_none_or(|(_, lines)| lines >= MAX_CHUNK_LINES);
             if full {
-                let Some(passage) = self.open(owner, line) else { return };
-                filling[slot] = Some((passage, 0));
+                let Some(chunk) = self.open(owner, line) else { return };
+                filling[slot] = Some((chunk, 0));
             }
-            if let Some((passage, lines)) = &mut filling[slot] {
+            if let Some((chunk, lines)) = &mut filling[slot] {
                 *lines += 1;
-                self.add_line(text, line, *passage, field, cache);
+                self.add_line(text, line, *chunk, field, cache);
             }
         }
     }
 
     fn open(&mut self, definition: Option<u32>, line: u32) -> Option<u16> {
-        let passage = u16::try_from(self.passages.len()).ok()?;
-        self.passages.push(Passage { definition, line, end_line: line, length: 0 });
+        let chunk = u16::try_from(self.chunks.len()).ok()?;
+        self.chunks.push(Chunk { definition, line, end_line: line, length: 0 });
         if let Some(definition) = definition {
-            self.first[definition as usize].get_or_insert(passage);
+            self.first[definition as usize].get_or_insert(chunk);
         }
-        Some(passage)
+        Some(chunk)
     }
 
-    fn add_line(&mut self, text: &str, line: u32, passage: u16, field: Field, cache: &mut TermCache) {
+    fn add_line(&mut self, text: &str, line: u32, chunk: u16, field: Field, cache: &mut TermCache) {
         let before = self.occurrences.len();
-        cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, passage, field)));
+        cache.each_term(text, |term| self.occurrences.push(Occurrence::new(term, chunk, field)));
         let added = u32::try_from(self.occurrences.len() - before).unwrap_or(u32::MAX);
-        let owner = &mut self.passages[passage as usize];
+        let owner = &mut self.chunks[chunk as usize];
         owner.end_line = line;
         owner.length = owner.length.saturating_add(added);
         self.length = self.length.saturating_add(added);
     }
 
-    /// Adds the names of definitions to their first passages, in addition to the lines that contain them.
+    /// Adds the names of definitions to their first chunks, in addition to the lines that contain them.
     fn count_names(&mut self, tags: &FileTags, cache: &mut TermCache) {
         for (definition, first) in tags.definitions.iter().zip(&self.first) {
-            if let Some(passage) = *first {
+            if let Some(chunk) = *first {
                 let name = &definition.name;
-                cache.each_term(name, |term| self.occurrences.push(Occurrence::new(term, passage, Field::Name)));
+                cache.each_term(name, |term| self.occurrences.push(Occurrence::new(term, chunk, Field::Name)));
             }
         }
     }
@@ -215,15 +215,15 @@ impl Counted {
         let (mut terms, mut ends, mut postings) = (Vec::new(), Vec::new(), Vec::new());
         for same in self.occurrences.chunk_by(|a, b| a.term() == b.term()) {
             terms.push(same[0].term());
-            for there in same.chunk_by(|a, b| a.passage() == b.passage()) {
+            for there in same.chunk_by(|a, b| a.chunk() == b.chunk()) {
                 let count = |field: Field| there.iter().filter(|occurrence| occurrence.is_in(field)).count() as u32;
                 let counts = FieldCounts::new(count(Field::Name), count(Field::Doc), count(Field::Code));
-                postings.push(Posting { passage: there[0].passage(), counts });
+                postings.push(Posting { chunk: there[0].chunk(), counts });
             }
             ends.push(u32::try_from(postings.len()).unwrap_or(u32::MAX));
         }
         FileTerms {
-            passages: self.passages.into(),
+            chunks: self.chunks.into(),
             terms: terms.into(),
             ends: ends.into(),
             postings: postings.into(),
@@ -233,13 +233,13 @@ impl Counted {
 }
 
 const COUNTS: usize = 4;
-const PASSAGE_WORDS: usize = 4;
+const CHUNK_WORDS: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// A view of the packed terms of a file. Inconsistent words are read as an empty list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PackedTerms<'w> {
-    passages: &'w [[u32; PASSAGE_WORDS]],
+    chunks: &'w [[u32; CHUNK_WORDS]],
     terms: &'w [Term],
     ends: &'w [u32],
     postings: &'w [u32],
@@ -251,15 +251,15 @@ impl FileTerms {
     pub fn pack(&self, words: &mut Vec<u32>) {
         let (terms, ends, postings) = self.lists();
         let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        words.extend([count(self.passages().len()), count(terms.len()), count(postings.len()), self.length()]);
+        words.extend([count(self.chunks().len()), count(terms.len()), count(postings.len()), self.length()]);
         words.extend(
-            self.passages().iter().flat_map(|passage| {
-                [passage.definition.unwrap_or(NONE), passage.line, passage.end_line, passage.length]
-            }),
+            self.chunks()
+                .iter()
+                .flat_map(|chunk| [chunk.definition.unwrap_or(NONE), chunk.line, chunk.end_line, chunk.length]),
         );
         words.extend_from_slice(terms);
         words.extend_from_slice(ends);
-        words.extend(postings.iter().map(|posting| u32::from(posting.passage) << 16 | u32::from(posting.counts.0)));
+        words.extend(postings.iter().map(|posting| u32::from(posting.chunk) << 16 | u32::from(posting.counts.0)));
     }
 }
 
@@ -270,12 +270,12 @@ impl<'w> PackedTerms<'w> {
     }
 
     fn read(words: &'w [u32]) -> Option<Self> {
-        let ([passages, terms, postings, length], rest) = words.split_first_chunk::<COUNTS>()?;
-        let (passages, rest) = rest.split_at_checked((*passages as usize).checked_mul(PASSAGE_WORDS)?)?;
+        let ([chunks, terms, postings, length], rest) = words.split_first_chunk::<COUNTS>()?;
+        let (chunks, rest) = rest.split_at_checked((*chunks as usize).checked_mul(CHUNK_WORDS)?)?;
         let (terms_list, rest) = rest.split_at_checked(*terms as usize)?;
         let (ends, rest) = rest.split_at_checked(*terms as usize)?;
         (rest.len() == *postings as usize).then_some(Self {
-            passages: passages.as_chunks().0,
+            chunks: chunks.as_chunks().0,
             terms: terms_list,
             ends,
             postings: rest,
@@ -283,15 +283,15 @@ impl<'w> PackedTerms<'w> {
         })
     }
 
-    /// Number of passages.
-    pub fn passages(&self) -> usize {
-        self.passages.len()
+    /// Number of chunks.
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.len()
     }
 
-    /// A passage.
-    pub fn passage(&self, at: usize) -> Option<Passage> {
-        let &[definition, line, end_line, length] = self.passages.get(at)?;
-        Some(Passage { definition: (definition != NONE).then_some(definition), line, end_line, length })
+    /// A chunk.
+    pub fn chunk(&self, at: usize) -> Option<Chunk> {
+        let &[definition, line, end_line, length] = self.chunks.get(at)?;
+        Some(Chunk { definition: (definition != NONE).then_some(definition), line, end_line, length })
     }
 
     /// Number of terms in the file, with repetitions.
@@ -310,18 +310,18 @@ impl<'w> PackedTerms<'w> {
         let end = self.ends.get(at).map_or(0, |end| *end as usize);
         let start = at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize);
         let postings = self.postings.get(start..end).unwrap_or_default();
-        let posting = |&word: &u32| Posting { passage: (word >> 16) as u16, counts: FieldCounts(word as u16) };
+        let posting = |&word: &u32| Posting { chunk: (word >> 16) as u16, counts: FieldCounts(word as u16) };
         postings.iter().map(posting)
     }
 }
 
-/// Maximum length of a passage, in lines. A longer function becomes several passages.
-pub const MAX_PASSAGE_LINES: u32 = 60;
+/// Maximum length of a chunk, in lines. A longer function becomes several chunks.
+pub const MAX_CHUNK_LINES: u32 = 60;
 
 /// Lines of a file that belong together: a definition (or a part of it) without its inner definitions, or lines outside of all
-/// definitions.
+/// definitions. [`CodeChunk`](crate::retrieval::CodeChunk) is the chunk of a text with the lines to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passage {
+pub struct Chunk {
     /// The definition, as an index in the tags of the file.
     pub definition: Option<u32>,
     /// First line, 1-based. Comments and attributes directly above a definition are included.
@@ -383,7 +383,7 @@ pub fn owners(lines: &[&str], definitions: &[Extent]) -> Vec<Option<u32>> {
 /// Assigns the comments and attributes directly above `line` to the definition that starts there.
 fn claim_above(lines: &[&str], owners: &mut [Option<u32>], line: usize, definition: Option<u32>) {
     let around = line.checked_sub(1).and_then(|above| owners.get(above).copied().flatten());
-    for above in (0..line).rev().take(MAX_PASSAGE_LINES as usize) {
+    for above in (0..line).rev().take(MAX_CHUNK_LINES as usize) {
         if owners[above] != around || !is_comment_line(lines[above]) {
             return;
         }
@@ -460,28 +460,26 @@ mod tests {
         FileTerms::new(source, &tags(Language::by_name("python").unwrap(), source), Depth::Whole)
     }
 
-    fn weight(terms: &FileTerms, word: &str, passage: u16) -> u16 {
+    fn weight(terms: &FileTerms, word: &str, chunk: u16) -> u16 {
         let mut words = Vec::new();
         terms.pack(&mut words);
         let packed = PackedTerms::new(&words);
         let mut weight = 0;
         each_term(word, |term| {
             let postings = packed.find(term, 0).into_iter().flat_map(|at| packed.postings(at));
-            weight += postings
-                .filter(|posting| posting.passage == passage)
-                .map(|posting| posting.counts.weight())
-                .sum::<u16>();
+            weight +=
+                postings.filter(|posting| posting.chunk == chunk).map(|posting| posting.counts.weight()).sum::<u16>();
         });
         weight
     }
 
     #[test]
-    fn passages_follow_the_definitions_and_include_their_comments() {
+    fn chunks_follow_the_definitions_and_include_their_comments() {
         let terms = digest(SOURCE);
         let spans: Vec<(Option<u32>, u32, u32)> =
-            terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
+            terms.chunks().iter().map(|chunk| (chunk.definition, chunk.line, chunk.end_line)).collect();
         assert_eq!(spans, [(None, 1, 3), (Some(0), 4, 9), (Some(1), 7, 8)]);
-        let lengths: u32 = terms.passages().iter().map(|passage| passage.length).sum();
+        let lengths: u32 = terms.chunks().iter().map(|chunk| chunk.length).sum();
         assert_eq!(lengths, terms.length());
     }
 
@@ -499,7 +497,7 @@ mod tests {
         let tags = tags(Language::by_name("python").unwrap(), SOURCE);
         let terms = FileTerms::new(SOURCE, &tags, Depth::Headers);
         let spans: Vec<(Option<u32>, u32, u32)> =
-            terms.passages().iter().map(|passage| (passage.definition, passage.line, passage.end_line)).collect();
+            terms.chunks().iter().map(|chunk| (chunk.definition, chunk.line, chunk.end_line)).collect();
         assert_eq!(spans, [(Some(0), 4, 5), (Some(1), 7, 7)]);
         assert_eq!(weight(&terms, "gate", 0), 2 + 1 + 2);
         assert_eq!(weight(&terms, "os", 0), 0);
@@ -537,19 +535,19 @@ mod tests {
     }
 
     #[test]
-    fn a_long_function_becomes_several_passages() {
+    fn a_long_function_becomes_several_chunks() {
         let source = format!("def long():\n{}", "    step()\n".repeat(150));
         let terms = digest(&source);
-        let ends: Vec<u32> = terms.passages().iter().map(|passage| passage.end_line).collect();
+        let ends: Vec<u32> = terms.chunks().iter().map(|chunk| chunk.end_line).collect();
         assert_eq!(ends, [60, 120, 151]);
-        assert!(terms.passages().iter().all(|passage| passage.definition == Some(0)));
+        assert!(terms.chunks().iter().all(|chunk| chunk.definition == Some(0)));
     }
 
     #[test]
-    fn passages_beyond_the_maximum_number_are_dropped() {
+    fn chunks_beyond_the_maximum_number_are_dropped() {
         let source = "def f(): pass\n".repeat(70_000);
         let source = &source[..source.len().min(MAX_BYTES)];
-        assert!(digest(source).passages().len() <= usize::from(u16::MAX) + 1);
+        assert!(digest(source).chunks().len() <= usize::from(u16::MAX) + 1);
     }
 
     proptest! {
@@ -578,8 +576,8 @@ mod tests {
             terms.pack(&mut words);
             let packed = PackedTerms::new(&words);
             prop_assert_eq!(packed.length(), terms.length());
-            let passages: Vec<Passage> = (0..packed.passages()).filter_map(|at| packed.passage(at)).collect();
-            prop_assert_eq!(&passages[..], terms.passages());
+            let chunks: Vec<Chunk> = (0..packed.chunk_count()).filter_map(|at| packed.chunk(at)).collect();
+            prop_assert_eq!(&chunks[..], terms.chunks());
             let (list, _, postings) = terms.lists();
             let mut all = Vec::new();
             for (at, term) in list.iter().enumerate() {
@@ -593,7 +591,7 @@ mod tests {
         fn any_words_can_be_read(words in prop::collection::vec(prop_oneof![0u32..9, any::<u32>()], 0..40)) {
             let packed = PackedTerms::new(&words);
             for at in 0..8 {
-                let _ = (packed.passage(at), packed.find(at as u32, 0), packed.postings(at).count());
+                let _ = (packed.chunk(at), packed.find(at as u32, 0), packed.postings(at).count());
             }
         }
     }

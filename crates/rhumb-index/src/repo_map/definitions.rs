@@ -227,6 +227,18 @@ pub(crate) fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Class | SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Interface | SymbolKind::Type)
 }
 
+/// Whether a kind is a value, a module, or a part of a document or of data.
+pub fn is_value(kind: SymbolKind) -> bool {
+    use SymbolKind::{Constant, Field, Key, Module, Section, Selector, Variable};
+    matches!(kind, Constant | Field | Key | Module | Section | Selector | Variable)
+}
+
+/// Whether a definition is a test among other code, by the usual names.
+pub(crate) fn is_test(name: &str, container: Option<&str>) -> bool {
+    let holds_tests = |name: &str| matches!(name, "tests" | "test");
+    holds_tests(name) || container.is_some_and(holds_tests) || name.starts_with("test_")
+}
+
 /// The names after the name of a type in its header: those of its base types, in any language.
 fn base_names<'s>(signature: &'s str, name: &'s str) -> impl Iterator<Item = &'s str> {
     let words = signature.split(|c: char| !(c == '_' || c.is_alphanumeric()));

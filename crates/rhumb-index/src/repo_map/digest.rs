@@ -24,7 +24,7 @@ impl Digest {
         Self { terms: FileTerms::new(text, tags, depth), headers: tags.definitions.iter().map(of_definition).collect() }
     }
 
-    /// The terms of the text by passage.
+    /// The terms of the text by chunk.
     pub fn terms(&self) -> &FileTerms {
         &self.terms
     }

@@ -5,7 +5,7 @@ const MAX_LOG_ODDS: f64 = 30.0;
 
 /// The probability that the file at a 0-based position of the ranking is needed, given its share of the odds of all files. The share
 /// alone is not enough: requests differ in how many files they need, and the model is too confident for those it fits well.
-pub fn file_chance(share: f64, position: usize) -> f64 {
+pub fn file_probability(share: f64, position: usize) -> f64 {
     const BASE: f64 = 1.6;
     const SHARE: f64 = 0.7;
     const POSITION: f64 = -0.7;
@@ -14,8 +14,8 @@ pub fn file_chance(share: f64, position: usize) -> f64 {
     )
 }
 
-/// The share of each file in the odds of all files: the probability that it is the needed one if exactly one is needed.
-pub fn odds_shares(log_odds: &[f64]) -> Vec<f64> {
+/// Softmax: the share of each file in the odds of all files. It is the probability that the file is the needed one if exactly one is needed.
+pub fn softmax(log_odds: &[f64]) -> Vec<f64> {
     let highest = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if !highest.is_finite() {
         return vec![0.0; log_odds.len()];
@@ -36,13 +36,13 @@ pub fn add(log_odds: &mut [f64], weight: f64, signal: &[f64]) {
 pub fn leaders(log_odds: &[f64], most: usize) -> Vec<(u32, f64)> {
     let mut order: Vec<(u32, f64)> =
         (0u32..).zip(log_odds.iter().copied()).filter(|entry| entry.1.is_finite()).collect();
-    let by_odds = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let by_log_odds = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
     if order.len() > most && most > 0 {
-        order.select_nth_unstable_by(most - 1, by_odds);
+        order.select_nth_unstable_by(most - 1, by_log_odds);
     }
     order.truncate(most);
-    order.sort_by(by_odds);
-    let shares = odds_shares(&order.iter().map(|entry| entry.1).collect::<Vec<_>>());
+    order.sort_by(by_log_odds);
+    let shares = softmax(&order.iter().map(|entry| entry.1).collect::<Vec<_>>());
     order.into_iter().zip(shares).map(|((file, _), share)| (file, share)).collect()
 }
 
@@ -67,19 +67,19 @@ mod tests {
 
     #[test]
     fn a_file_is_likelier_with_a_larger_share_and_a_better_position() {
-        assert!(file_chance(0.5, 0) > file_chance(0.2, 0));
-        assert!(file_chance(0.2, 0) > file_chance(0.2, 1));
-        assert!(file_chance(0.0, 9_000) > 0.0);
+        assert!(file_probability(0.5, 0) > file_probability(0.2, 0));
+        assert!(file_probability(0.2, 0) > file_probability(0.2, 1));
+        assert!(file_probability(0.0, 9_000) > 0.0);
     }
 
     proptest! {
         #[test]
-        fn chances_are_probabilities(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), position in 0usize..10_000) {
-            let shares = odds_shares(&log_odds);
+        fn probabilities_are_from_zero_to_one(log_odds in prop::collection::vec(-1e3f64..1e3, 0..9), position in 0usize..10_000) {
+            let shares = softmax(&log_odds);
             prop_assert!(log_odds.is_empty() || (shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
             for share in shares {
-                let chance = file_chance(share, position);
-                prop_assert!((0.0..1.0).contains(&chance), "{}", chance);
+                let probability = file_probability(share, position);
+                prop_assert!((0.0..1.0).contains(&probability), "{}", probability);
             }
         }
     }

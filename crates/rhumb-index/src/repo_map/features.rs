@@ -5,15 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rhumb_syntax::SymbolKind;
-
-use super::definitions::{Definitions, is_function, is_type};
+use super::definitions::{self, Definitions, is_function, is_type};
 use super::evidence::{self, leaders};
-use super::index::MapIndex;
+use super::index::{FileKind, IndexedDefinition};
 use super::learned;
-use super::path;
 use super::ranking::Ranking;
-use crate::lexical::{FileRelevance, Term, UnitRelevance, each_term};
+use crate::lexical::{DefinitionRelevance, FileRelevance, Term, each_term};
 
 /// Maximum share of a feature, for peripheral files that exceed all others.
 const MAX_SHARE: f64 = 1.5;
@@ -93,8 +90,8 @@ features! {
         ProseWords: "prose_words", WORDS;
         CodeWords: "code_words", WORDS;
         ErrorWords: "error_words", WORDS;
-        BestUnit: "best_unit", WORDS;
-        TopUnits: "top_units", WORDS;
+        BestDefinition: "best_definition", WORDS;
+        TopDefinitions: "top_definitions", WORDS;
         BestTitle: "best_title", WORDS;
         NameField: "name_field", WORDS;
         DocField: "doc_field", WORDS;
@@ -160,7 +157,7 @@ features! {
         FromChat: "from_chat", FROM_CHAT;
         FileShare: "file_share", "its file";
         FileRank: "file_rank", "its file";
-        FileUnits: "file_units", "its file";
+        FileDefinitions: "file_definitions", "its file";
         Lines: "lines", SIZE;
         Dunder: "dunder", "the form of its name";
         Private: "private", "the form of its name";
@@ -182,7 +179,7 @@ pub struct LinearModel {
     /// For the list of all definitions, by [`SymbolFeature`].
     pub symbol: [f64; SymbolFeature::ALL.len()],
     /// For the definitions of a file that is needed, by [`SymbolFeature`]. The last one is the intercept.
-    pub member: [f64; SymbolFeature::ALL.len() + 1],
+    pub symbol_in_file: [f64; SymbolFeature::ALL.len() + 1],
 }
 
 impl Default for LinearModel {
@@ -190,7 +187,7 @@ impl Default for LinearModel {
         Self {
             file: learned::FILE.map(|row| row.1),
             symbol: learned::SYMBOL.map(|row| row.1),
-            member: learned::MEMBER.map(|row| row.1),
+            symbol_in_file: learned::SYMBOL_IN_FILE.map(|row| row.1),
         }
     }
 }
@@ -201,15 +198,20 @@ impl LinearModel {
         learned::FILE.map(|row| row.2)
     }
 
-    /// The probability that a definition is needed if its file is.
-    pub(crate) fn member_chance(&self, row: &SymbolRow) -> f64 {
-        let intercept = self.member[SymbolFeature::ALL.len()];
-        evidence::logistic(intercept + dot(&row.values, &self.member))
-    }
-
     /// The weight of a feature of files.
     pub fn of_file(&self, feature: FileFeature) -> f64 {
         self.file[feature as usize]
+    }
+
+    /// The log-odds of a definition in the list of all definitions.
+    pub(crate) fn symbol_log_odds(&self, row: &SymbolRow) -> f64 {
+        dot(&row.values, &self.symbol)
+    }
+
+    /// The probability that a definition is needed if its file is.
+    pub(crate) fn probability_in_file(&self, row: &SymbolRow) -> f64 {
+        let intercept = self.symbol_in_file[SymbolFeature::ALL.len()];
+        evidence::logistic(intercept + dot(&row.values, &self.symbol_in_file))
     }
 
     /// Sets the weights of all features with these labels to 0.
@@ -222,101 +224,137 @@ impl LinearModel {
         for feature in SymbolFeature::ALL {
             if labels.contains(&feature.label()) {
                 self.symbol[feature as usize] = 0.0;
-                self.member[feature as usize] = 0.0;
+                self.symbol_in_file[feature as usize] = 0.0;
             }
         }
     }
 }
 
 /// The sum of features times weights.
-pub(crate) fn dot(values: &[f64], weights: &[f64]) -> f64 {
+fn dot(values: &[f64], weights: &[f64]) -> f64 {
     values.iter().zip(weights).map(|(value, weight)| value * weight).sum()
 }
 
 /// A score of the relevance of a file.
 type Score = fn(&FileRelevance) -> f64;
 
-/// Computes the log-odds of the files of a request. Calls `each` with the values of every feature, by file.
-pub(crate) fn file_odds(ranking: &Ranking, edited: &[f64], each: &mut dyn FnMut(FileFeature, &[f64])) -> Vec<f64> {
-    let index = ranking.index();
-    let count = index.len();
-    let relevance = &ranking.relevance.files;
-    let peripheral: Vec<bool> = index.files().iter().map(|file| path::is_peripheral(&file.path)).collect();
-    let mut odds = vec![0.0; count];
-    let mut add = |feature: FileFeature, values: &[f64], odds: &mut Vec<f64>| {
-        evidence::add(odds, ranking.weights.model.of_file(feature), values);
-        each(feature, values);
-    };
-    let share = |of: &dyn Fn(&FileRelevance) -> f64| shares(relevance.iter().map(of).collect(), &peripheral);
-    {
-        use FileFeature::*;
-        let texts: [(FileFeature, Score); 17] = [
-            (TitleWords, |file| file.parts[0]),
-            (ProseWords, |file| file.parts[1]),
-            (CodeWords, |file| file.parts[2]),
-            (ErrorWords, |file| file.parts[3]),
-            (BestUnit, FileRelevance::best),
-            (TopUnits, FileRelevance::top_three),
-            (BestTitle, FileRelevance::best_title),
-            (NameField, |file| file.fields[0]),
-            (DocField, |file| file.fields[1]),
-            (CodeField, |file| file.fields[2]),
-            (TitleCoverage, |file| file.coverage),
-            (Identifiers, |file| file.identifiers),
-            (PathTitle, |file| file.path.title),
-            (PathName, |file| file.path.name),
-            (PathFolders, |file| file.path.folders),
-            (PathCode, |file| file.path.code),
-            (PathPrefix, |file| file.path.prefix),
-        ];
-        for (feature, of) in texts {
-            add(feature, &share(&of), &mut odds);
-        }
-        let named = named_files(ranking, &peripheral);
-        for (feature, values) in named {
-            add(feature, &values, &mut odds);
-        }
-        let commits = ranking.graph.commits().resembling(&ranking.query);
-        add(SimilarCommits, &commits.similar, &mut odds);
-        add(BestCommit, &commits.best, &mut odds);
-        add(Churn, ranking.graph.commits().churn(), &mut odds);
-        if ranking.weights.model.of_file(References) != 0.0 {
-            add(References, ranking.prominence(), &mut odds);
-        }
-        add(Edited, edited, &mut odds);
-        let excused = |file: usize| ranking.named.has_path(file as u32) || ranking.asks_for_tests;
-        let flags =
-            |of: &dyn Fn(usize) -> bool| -> Vec<f64> { (0..count).map(|file| f64::from(u8::from(of(file)))).collect() };
-        let path = |file: usize| index.path(file as u32);
-        add(Peripheral, &flags(&|file| peripheral[file] && !excused(file)), &mut odds);
-        add(Test, &flags(&|file| path::is_test(path(file)) && !excused(file)), &mut odds);
-        add(Entry, &flags(&|file| path::is_entry(path::stem(path(file)))), &mut odds);
-        add(NoCode, &flags(&|file| is_without_code(ranking, file as u32)), &mut odds);
-        let size = |file: u32| index.record(file).map_or(0.0, |record| f64::from(record.terms().length()).ln_1p());
-        add(Size, &(0..count as u32).map(size).collect::<Vec<_>>(), &mut odds);
-        let chat: Vec<(u32, f64)> = ranking.chat_files().map(|file| (file, 1.0)).collect();
-        let leaders = leaders(&ranking.shown(&odds), MAX_LEADERS);
-        let none = vec![0.0; count];
-        let near = |start: &[(u32, f64)]| ranking.graph.neighbourhood(&ranking.weights).near(start);
-        add(WithLeaders, &ranking.graph.commits().changed_with(&leaders), &mut odds);
-        add(WithChat, &ranking.graph.commits().changed_with(&chat), &mut odds);
-        let uses_references =
-            ranking.weights.model.of_file(NearLeaders) != 0.0 || ranking.weights.model.of_file(NearChat) != 0.0;
-        let (near_leaders, near_chat) = match (uses_references, chat.is_empty()) {
-            (false, _) => (none.clone(), none),
-            (true, true) => (near(&leaders), none),
-            (true, false) => (none, near(&chat)),
-        };
-        add(NearLeaders, &near_leaders, &mut odds);
-        add(NearChat, &near_chat, &mut odds);
+/// The features of files that are scores of their relevance. Their values are shares of the highest score.
+const SCORES: [(FileFeature, Score); 17] = {
+    use FileFeature::*;
+    [
+        (TitleWords, |file| file.parts[0]),
+        (ProseWords, |file| file.parts[1]),
+        (CodeWords, |file| file.parts[2]),
+        (ErrorWords, |file| file.parts[3]),
+        (BestDefinition, FileRelevance::best),
+        (TopDefinitions, FileRelevance::top_three),
+        (BestTitle, FileRelevance::best_title),
+        (NameField, |file| file.fields[0]),
+        (DocField, |file| file.fields[1]),
+        (CodeField, |file| file.fields[2]),
+        (TitleCoverage, |file| file.coverage),
+        (Identifiers, |file| file.identifiers),
+        (PathTitle, |file| file.path.title),
+        (PathName, |file| file.path.name),
+        (PathFolders, |file| file.path.folders),
+        (PathCode, |file| file.path.code),
+        (PathPrefix, |file| file.path.prefix),
+    ]
+};
+
+/// Computes the log-odds of the files of a request. Calls `each` with the values of every feature, by file. Of those that take long
+/// to compute, features without weight are left out unless `all`.
+pub(crate) fn file_log_odds(
+    ranking: &Ranking,
+    edited: &[f64],
+    all: bool,
+    each: &mut dyn FnMut(FileFeature, &[f64]),
+) -> Vec<f64> {
+    let mut sums = FileSums { ranking, all, each, log_odds: vec![0.0; ranking.index().len()] };
+    for (feature, score) in SCORES {
+        let scores = ranking.relevance.files.iter().map(score).collect();
+        sums.add(feature, &shares(scores, ranking.index().kinds()));
     }
-    odds
+    for (feature, values) in named_files(ranking) {
+        sums.add(feature, &values);
+    }
+    let commits = ranking.graph.commits();
+    let resembling = commits.resembling(&ranking.query);
+    sums.add(FileFeature::SimilarCommits, &resembling.similar);
+    sums.add(FileFeature::BestCommit, &resembling.best);
+    sums.add(FileFeature::Churn, commits.churn());
+    if sums.has_use_for(FileFeature::References) {
+        sums.add(FileFeature::References, ranking.prominence());
+    }
+    sums.add(FileFeature::Edited, edited);
+    sums.add_kinds();
+    sums.add_related_files();
+    sums.log_odds
+}
+
+/// The log-odds of the files of a request, summed up feature by feature.
+struct FileSums<'r, 'e> {
+    ranking: &'r Ranking,
+    all: bool,
+    each: &'e mut dyn FnMut(FileFeature, &[f64]),
+    log_odds: Vec<f64>,
+}
+
+impl FileSums<'_, '_> {
+    fn add(&mut self, feature: FileFeature, values: &[f64]) {
+        evidence::add(&mut self.log_odds, self.ranking.weights.model.of_file(feature), values);
+        (self.each)(feature, values);
+    }
+
+    fn has_use_for(&self, feature: FileFeature) -> bool {
+        self.all || self.ranking.weights.model.of_file(feature) != 0.0
+    }
+
+    /// Adds what the kinds and the sizes of the files say. A file that the request names is not held against its kind.
+    fn add_kinds(&mut self) {
+        let (ranking, index) = (self.ranking, self.ranking.index());
+        let is_named = |file: u32| ranking.named.has_path(file);
+        let flags = |of: &dyn Fn(u32, &FileKind) -> bool| -> Vec<f64> {
+            (0u32..).zip(index.kinds()).map(|(file, kind)| flag(of(file, kind))).collect()
+        };
+        let is_excused = |file: u32| ranking.asks_for_tests || is_named(file);
+        self.add(FileFeature::Peripheral, &flags(&|file, kind| kind.is_peripheral && !is_excused(file)));
+        self.add(FileFeature::Test, &flags(&|file, kind| kind.is_test && !is_excused(file)));
+        self.add(FileFeature::Entry, &flags(&|_, kind| kind.is_entry));
+        self.add(FileFeature::NoCode, &flags(&|file, kind| !kind.has_code && !kind.is_landmark && !is_named(file)));
+        let size = |file: u32| index.record(file).map_or(0.0, |record| f64::from(record.terms().length()).ln_1p());
+        self.add(FileFeature::Size, &(0..index.len() as u32).map(size).collect::<Vec<_>>());
+    }
+
+    /// Adds what the relation to the chat says, and to the leaders by the log-odds so far. The neighbours of the leaders only count
+    /// without a chat.
+    fn add_related_files(&mut self) {
+        let (ranking, commits) = (self.ranking, self.ranking.graph.commits());
+        let chat: Vec<(u32, f64)> = ranking.chat_files().map(|file| (file, 1.0)).collect();
+        let leaders = leaders(&ranking.shown(&self.log_odds), MAX_LEADERS);
+        self.add(FileFeature::WithLeaders, &commits.changed_with(&leaders));
+        self.add(FileFeature::WithChat, &commits.changed_with(&chat));
+        let none = vec![0.0; self.log_odds.len()];
+        let start = if chat.is_empty() { &leaders } else { &chat };
+        let near = match self.has_use_for(FileFeature::NearLeaders) || self.has_use_for(FileFeature::NearChat) {
+            true => ranking.graph.neighbourhood(&ranking.weights).near(start),
+            false => none.clone(),
+        };
+        let (near_leaders, near_chat) = if chat.is_empty() { (near, none) } else { (none, near) };
+        self.add(FileFeature::NearLeaders, &near_leaders);
+        self.add(FileFeature::NearChat, &near_chat);
+    }
+}
+
+/// 1 if a feature is present, else 0.
+fn flag(flag: bool) -> f64 {
+    f64::from(u8::from(flag))
 }
 
 /// Values as shares of the highest among the files that are not peripheral.
-fn shares(mut values: Vec<f64>, peripheral: &[bool]) -> Vec<f64> {
+fn shares(mut values: Vec<f64>, kinds: &[FileKind]) -> Vec<f64> {
     let highest = |all: bool| {
-        let counted = values.iter().zip(peripheral).filter(|(_, peripheral)| all || !**peripheral);
+        let counted = values.iter().zip(kinds).filter(|(_, kind)| all || !kind.is_peripheral);
         counted.map(|(value, _)| *value).fold(0.0, f64::max)
     };
     let top = if highest(false) > 0.0 { highest(false) } else { highest(true) };
@@ -327,19 +365,20 @@ fn shares(mut values: Vec<f64>, peripheral: &[bool]) -> Vec<f64> {
 }
 
 /// The features of files that come from what the request names.
-fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64>); 9] {
-    let (named, count) = (&ranking.named, ranking.index().len());
+fn named_files(ranking: &Ranking) -> [(FileFeature, Vec<f64>); 9] {
+    let (named, index) = (&ranking.named, ranking.index());
     let definitions = ranking.graph.all_definitions();
     let dense = |values: &BTreeMap<u32, f64>| {
-        let mut all = vec![0.0; count];
+        let mut all = vec![0.0; index.len()];
         values.iter().for_each(|(&file, &value)| all[file as usize] = value);
         all
     };
-    let [mut identifiers, mut words, mut types, mut related] = [(); 4].map(|()| vec![0.0f64; count]);
+    let [mut identifiers, mut words, mut types, mut related] = [(); 4].map(|()| vec![0.0f64; index.len()]);
     for (&definition, named) in &named.definitions {
-        let file = definitions.location(definition).0 as usize;
-        identifiers[file] += named.identifier * if peripheral[file] { PERIPHERAL_NAME } else { 1.0 };
-        words[file] += named.word;
+        let file = definitions.location(definition).0;
+        identifiers[file as usize] +=
+            named.identifier * if index.kind(file).is_peripheral { PERIPHERAL_NAME } else { 1.0 };
+        words[file as usize] += named.word;
     }
     for (sums, named) in [(&mut types, &named.types), (&mut related, &named.related_types)] {
         for (&definition, &weight) in named {
@@ -362,17 +401,6 @@ fn named_files(ranking: &Ranking, peripheral: &[bool]) -> [(FileFeature, Vec<f64
     ]
 }
 
-/// Whether a file has no code and is neither named nor a README or manifest.
-fn is_without_code(ranking: &Ranking, file: u32) -> bool {
-    !has_code(ranking.index(), file) && !path::is_landmark(ranking.index().path(file)) && !ranking.named.has_path(file)
-}
-
-/// Whether a file has definitions of code, not only sections of a document or keys.
-pub(crate) fn has_code(index: &MapIndex, file: u32) -> bool {
-    let is_code = |kind: SymbolKind| !matches!(kind, SymbolKind::Section | SymbolKind::Key | SymbolKind::Selector);
-    index.definitions(file).any(|entry| is_code(entry.kind()))
-}
-
 /// A definition with its features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SymbolRow {
@@ -384,11 +412,17 @@ pub struct SymbolRow {
     pub values: [f64; SymbolFeature::ALL.len()],
 }
 
+impl SymbolRow {
+    fn set(&mut self, feature: SymbolFeature, value: f64) {
+        self.values[feature as usize] = value;
+    }
+}
+
 /// What the features of the definitions of a ranking are relative to.
 #[derive(Debug)]
 pub(crate) struct SymbolScale {
     /// Highest values among definitions in files that are not peripheral, or among all if the others have no words of the message.
-    highest: UnitRelevance,
+    highest: DefinitionRelevance,
     highest_total: f64,
     /// The terms of the title.
     title: BTreeSet<Term>,
@@ -402,28 +436,29 @@ pub(crate) struct SymbolScale {
 impl SymbolScale {
     /// The scale of a ranking whose files are scored.
     pub(crate) fn new(ranking: &Ranking) -> Self {
-        let (index, odds) = (ranking.index(), &ranking.scores.odds);
-        let mut highest = UnitRelevance::default();
+        let (index, log_odds) = (ranking.index(), &ranking.scores.log_odds);
+        let mut highest = DefinitionRelevance::default();
         let mut highest_total = 0.0f64;
-        let found = || (0u32..).zip(&ranking.relevance.files).filter(|(_, relevance)| !relevance.units.is_empty());
-        let is_counted = |file: u32| !path::is_peripheral(index.path(file));
+        let found =
+            || (0u32..).zip(&ranking.relevance.files).filter(|(_, relevance)| !relevance.definitions.is_empty());
+        let is_counted = |file: u32| !index.kind(file).is_peripheral;
         let all = !found().any(|(file, _)| is_counted(file));
         for (_, relevance) in found().filter(|(file, _)| all || is_counted(*file)) {
-            for unit in &relevance.units {
+            for definition in &relevance.definitions {
                 let raise = |held: &mut [f32], values: &[f32]| {
                     held.iter_mut().zip(values).for_each(|(held, value)| *held = held.max(*value))
                 };
-                raise(&mut highest.parts, &unit.parts);
-                raise(&mut highest.fields, &unit.fields);
-                highest.coverage = highest.coverage.max(unit.coverage);
-                highest.identifiers = highest.identifiers.max(unit.identifiers);
-                highest_total = highest_total.max(unit.total());
+                raise(&mut highest.parts, &definition.parts);
+                raise(&mut highest.fields, &definition.fields);
+                highest.coverage = highest.coverage.max(definition.coverage);
+                highest.identifiers = highest.identifiers.max(definition.identifiers);
+                highest_total = highest_total.max(definition.total());
             }
         }
-        let shares = evidence::odds_shares(odds);
-        let mut order: Vec<u32> = (0..odds.len() as u32).collect();
-        order.sort_by(|&a, &b| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b)));
-        let mut positions = vec![0; odds.len()];
+        let shares = evidence::softmax(log_odds);
+        let mut order: Vec<u32> = (0..log_odds.len() as u32).collect();
+        order.sort_by(|&a, &b| log_odds[b as usize].total_cmp(&log_odds[a as usize]).then(a.cmp(&b)));
+        let mut positions = vec![0; log_odds.len()];
         (0u32..).zip(&order).for_each(|(position, &file)| positions[file as usize] = position);
         let chat = ranking.chat_files();
         Self {
@@ -444,6 +479,39 @@ pub(crate) struct SymbolFeatures<'r> {
     scale: &'r SymbolScale,
 }
 
+/// What the features of the definitions of one file are relative to.
+struct FileScale<'r> {
+    entries: Vec<IndexedDefinition<'r>>,
+    /// By definition: its relevance, if it has words of the message.
+    relevance: HashMap<u32, &'r DefinitionRelevance>,
+    /// By definition: its relevance to the whole message, and its position by that.
+    totals: Vec<f64>,
+    positions: Vec<f64>,
+    /// The highest relevance of a function.
+    best_function: f64,
+    /// Whether the request is about tests or names the file, so that its kind does not count.
+    is_excused: bool,
+}
+
+impl<'r> FileScale<'r> {
+    fn new(ranking: &'r Ranking, file: u32) -> Self {
+        let entries: Vec<_> = ranking.index().definitions(file).collect();
+        let relevant = ranking.relevance.files.get(file as usize).into_iter().flat_map(|file| &file.definitions);
+        let relevance: HashMap<u32, &DefinitionRelevance> =
+            relevant.filter_map(|relevance| Some((relevance.definition?, relevance))).collect();
+        let total = |at: u32| relevance.get(&at).map_or(0.0, |relevance| relevance.total());
+        let totals: Vec<f64> = (0..entries.len() as u32).map(total).collect();
+        let functions = totals.iter().zip(&entries).filter(|(_, entry)| is_function(entry.kind()));
+        let best_function = functions.map(|(total, _)| *total).fold(0.0, f64::max);
+        let mut order: Vec<usize> = (0..entries.len()).filter(|&at| totals[at] > 0.0).collect();
+        order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
+        let mut positions = vec![order.len() as f64; entries.len()];
+        order.iter().enumerate().for_each(|(position, &at)| positions[at] = position as f64);
+        let is_excused = ranking.asks_for_tests || ranking.named.has_path(file);
+        Self { entries, relevance, totals, positions, best_function, is_excused }
+    }
+}
+
 impl<'r> SymbolFeatures<'r> {
     /// The features of a ranking whose files are scored.
     pub(crate) fn new(ranking: &'r Ranking) -> Self {
@@ -454,7 +522,7 @@ impl<'r> SymbolFeatures<'r> {
     pub(crate) fn files(&self) -> Vec<u32> {
         let named = self.ranking.named.definitions.keys().map(|&at| self.definitions.location(at).0);
         let best = (0u32..).zip(&self.scale.positions).filter(|(_, position)| (**position as usize) < MAX_OPENED_FILES);
-        let relevant = (0u32..).zip(&self.ranking.relevance.files).filter(|(_, file)| !file.units.is_empty());
+        let relevant = (0u32..).zip(&self.ranking.relevance.files).filter(|(_, file)| !file.definitions.is_empty());
         let mut files: Vec<u32> = named.chain(best.map(|file| file.0)).chain(relevant.map(|file| file.0)).collect();
         files.sort_unstable();
         files.dedup();
@@ -463,101 +531,104 @@ impl<'r> SymbolFeatures<'r> {
 
     /// The features of all definitions of a file, in source order.
     pub(crate) fn of_file(&self, file: u32) -> Vec<SymbolRow> {
-        let index = self.ranking.index();
-        let relevance = self.ranking.relevance.files.get(file as usize);
-        let empty = UnitRelevance::default();
-        let mut units: HashMap<u32, &UnitRelevance> = HashMap::new();
-        for unit in relevance.into_iter().flat_map(|file| &file.units) {
-            if let Some(definition) = unit.definition {
-                units.insert(definition, unit);
-            }
-        }
-        let range = self.definitions.of_file(file);
-        let entries: Vec<_> = index.definitions(file).collect();
-        let total = |at: u32| units.get(&at).map_or(0.0, |unit| unit.total());
-        let functions = (0u32..).zip(&entries).filter(|(_, entry)| is_function(entry.kind()));
-        let best = functions.map(|(at, _)| total(at)).fold(0.0, f64::max);
-        let mut by_total: Vec<u32> = (0..entries.len() as u32).filter(|&at| total(at) > 0.0).collect();
-        by_total.sort_by(|&a, &b| total(b).total_cmp(&total(a)).then(a.cmp(&b)));
-        let mut ranks = vec![by_total.len() as f64; entries.len()];
-        by_total.iter().enumerate().for_each(|(rank, &at)| ranks[at as usize] = rank as f64);
-        let path = index.path(file);
-        let excused = self.ranking.asks_for_tests || self.ranking.named.has_path(file);
-        let flag = |flag: bool| f64::from(u8::from(flag));
-        let (peripheral, test) = (flag(path::is_peripheral(path) && !excused), flag(path::is_test(path) && !excused));
-        let outer = self.definitions.outer(file);
-        let row = |(at, entry): (u32, &super::index::IndexedDefinition<'_>)| {
-            let number = range.start + at;
-            let unit = units.get(&at).copied().unwrap_or(&empty);
-            let owner = self.definitions.type_of(number);
-            let owner_unit = owner.map(|owner| self.unit(owner)).unwrap_or_default();
-            let named = self.ranking.named.definitions.get(&number).copied().unwrap_or_default();
-            let weight_of = |types: &BTreeMap<u32, f64>| {
-                owner.and_then(|owner| types.get(&owner)).copied().unwrap_or(0.0).min(MAX_TYPE)
-            };
-            let (type_named, type_related) =
-                (weight_of(&self.ranking.named.types), weight_of(&self.ranking.named.related_types));
-            let name = entry.name();
-            let said =
-                index.name_number(name).and_then(|name| self.ranking.named.names.get(&name)).copied().unwrap_or(0.0);
-            let mut values = [0.0; SymbolFeature::ALL.len()];
-            let mut set = |feature: SymbolFeature, value: f64| values[feature as usize] = value;
-            use SymbolFeature::*;
-            let of_highest =
-                |value: f64, highest: f64| if highest > 0.0 { (value / highest).min(MAX_SHARE) } else { 0.0 };
-            let share = |value: f32, highest: f32| of_highest(f64::from(value), f64::from(highest));
-            for (part, feature) in [TitleWords, ProseWords, CodeWords, ErrorWords].into_iter().enumerate() {
-                set(feature, share(unit.parts[part], self.scale.highest.parts[part]));
-            }
-            for (field, feature) in [NameField, DocField, CodeField].into_iter().enumerate() {
-                set(feature, share(unit.fields[field], self.scale.highest.fields[field]));
-            }
-            set(InFile, of_highest(total(at), best));
-            set(InFileRank, ranks[at as usize].ln_1p());
-            set(TitleName, self.title_share(name));
-            set(TitleCoverage, share(unit.coverage, self.scale.highest.coverage));
-            set(Identifiers, share(unit.identifiers, self.scale.highest.identifiers));
-            set(NamedIdentifier, named.identifier.min(MAX_WORDS));
-            set(NamedWord, named.word.min(MAX_TYPE));
-            set(NamedMember, said * type_named.min(1.0));
-            set(NamedRelativeMember, said * type_related.min(1.0));
-            set(TypeNamed, type_named);
-            set(TypeRelated, type_related);
-            set(TypeWords, of_highest(owner_unit.total(), self.scale.highest_total));
-            set(TypeName, share(owner_unit.fields[0], self.scale.highest.fields[0]));
-            set(Frame, named.frame);
-            set(Linked, named.link);
-            set(FromChat, self.chat_references(index.name_number(name)));
-            set(FileShare, self.scale.log_shares.get(file as usize).copied().unwrap_or(MIN_LOG_SHARE));
-            set(FileRank, f64::from(self.scale.positions.get(file as usize).copied().unwrap_or(0)).ln_1p());
-            set(FileUnits, (entries.len() as f64).ln_1p());
-            set(
-                Lines,
-                f64::from(entry.end_line().saturating_sub(entry.line()).saturating_add(1)).ln_1p().min(MAX_LOG_LINES),
-            );
-            set(Dunder, flag(name.starts_with("__")));
-            set(Private, flag(name.starts_with('_')));
-            let is_constructor =
-                matches!(name, "__init__" | "constructor" | "new" | "init" | "initialize" | "__construct")
-                    || owner.is_some_and(|_| entry.container() == Some(name));
-            set(Constructor, flag(is_constructor));
-            set(Nested, flag(outer.get(at as usize).is_some_and(|outer| *outer != super::definitions::NONE)));
-            set(Type, flag(is_type(entry.kind())));
-            set(Value, flag(!is_type(entry.kind()) && !is_function(entry.kind())));
-            set(TestName, flag(super::score::is_test(*entry) && !excused));
-            set(Peripheral, peripheral);
-            set(Test, test);
-            SymbolRow { file, definition: at, values }
+        let scale = FileScale::new(self.ranking, file);
+        let row = |(at, entry): (u32, &IndexedDefinition<'_>)| {
+            let mut row = SymbolRow { file, definition: at, values: [0.0; SymbolFeature::ALL.len()] };
+            self.set_words(&mut row, &scale, entry.name());
+            self.set_names_and_types(&mut row, entry.name());
+            self.set_file(&mut row, &scale);
+            self.set_form(&mut row, &scale, entry);
+            row
         };
-        (0u32..).zip(&entries).map(row).collect()
+        (0u32..).zip(&scale.entries).map(row).collect()
+    }
+
+    /// Sets the features of the words in the definition.
+    fn set_words(&self, row: &mut SymbolRow, scale: &FileScale<'_>, name: &str) {
+        use SymbolFeature::*;
+        let (at, highest) = (row.definition as usize, &self.scale.highest);
+        let empty = DefinitionRelevance::default();
+        let own = scale.relevance.get(&row.definition).copied().unwrap_or(&empty);
+        for (part, feature) in [TitleWords, ProseWords, CodeWords, ErrorWords].into_iter().enumerate() {
+            row.set(feature, share(own.parts[part], highest.parts[part]));
+        }
+        for (field, feature) in [NameField, DocField, CodeField].into_iter().enumerate() {
+            row.set(feature, share(own.fields[field], highest.fields[field]));
+        }
+        row.set(InFile, share_of(scale.totals[at], scale.best_function));
+        row.set(InFileRank, scale.positions[at].ln_1p());
+        row.set(TitleName, self.title_share(name));
+        row.set(TitleCoverage, share(own.coverage, highest.coverage));
+        row.set(Identifiers, share(own.identifiers, highest.identifiers));
+    }
+
+    /// Sets the features of what the request names, of the type that the definition is a member of, and of the chat.
+    fn set_names_and_types(&self, row: &mut SymbolRow, name: &str) {
+        use SymbolFeature::*;
+        let (number, request) = (self.number(row), &self.ranking.named);
+        let named = request.definitions.get(&number).copied().unwrap_or_default();
+        row.set(NamedIdentifier, named.identifier.min(MAX_WORDS));
+        row.set(NamedWord, named.word.min(MAX_TYPE));
+        row.set(Frame, named.frame);
+        row.set(Linked, named.link);
+        let owner = self.definitions.type_of(number);
+        let weight_of = |types: &BTreeMap<u32, f64>| {
+            owner.and_then(|owner| types.get(&owner)).copied().unwrap_or(0.0).min(MAX_TYPE)
+        };
+        let (type_named, type_related) = (weight_of(&request.types), weight_of(&request.related_types));
+        let name = self.ranking.index().name_number(name);
+        let said = name.and_then(|name| request.names.get(&name)).copied().unwrap_or(0.0);
+        row.set(NamedMember, said * type_named.min(1.0));
+        row.set(NamedRelativeMember, said * type_related.min(1.0));
+        row.set(TypeNamed, type_named);
+        row.set(TypeRelated, type_related);
+        let owner = owner.map(|owner| self.relevance(owner)).unwrap_or_default();
+        row.set(TypeWords, share_of(owner.total(), self.scale.highest_total));
+        row.set(TypeName, share(owner.fields[0], self.scale.highest.fields[0]));
+        row.set(FromChat, self.chat_references(name));
+    }
+
+    /// Sets the features of the file.
+    fn set_file(&self, row: &mut SymbolRow, scale: &FileScale<'_>) {
+        use SymbolFeature::*;
+        let (file, kind) = (row.file as usize, self.ranking.index().kind(row.file));
+        row.set(FileShare, self.scale.log_shares.get(file).copied().unwrap_or(MIN_LOG_SHARE));
+        row.set(FileRank, f64::from(self.scale.positions.get(file).copied().unwrap_or(0)).ln_1p());
+        row.set(FileDefinitions, (scale.entries.len() as f64).ln_1p());
+        row.set(Peripheral, flag(kind.is_peripheral && !scale.is_excused));
+        row.set(Test, flag(kind.is_test && !scale.is_excused));
+    }
+
+    /// Sets the features of the kind, the size and the name.
+    fn set_form(&self, row: &mut SymbolRow, scale: &FileScale<'_>, entry: &IndexedDefinition<'_>) {
+        use SymbolFeature::*;
+        let (name, kind) = (entry.name(), entry.kind());
+        let lines = entry.end_line().saturating_sub(entry.line()).saturating_add(1);
+        row.set(Lines, f64::from(lines).ln_1p().min(MAX_LOG_LINES));
+        row.set(Dunder, flag(name.starts_with("__")));
+        row.set(Private, flag(name.starts_with('_')));
+        let is_member = self.definitions.type_of(self.number(row)).is_some();
+        let is_constructor = matches!(name, "__init__" | "constructor" | "new" | "init" | "initialize" | "__construct")
+            || (is_member && entry.container() == Some(name));
+        row.set(Constructor, flag(is_constructor));
+        let outer = self.definitions.outer(row.file).get(row.definition as usize);
+        row.set(Nested, flag(outer.is_some_and(|outer| *outer != definitions::NONE)));
+        row.set(Type, flag(is_type(kind)));
+        row.set(Value, flag(!is_type(kind) && !is_function(kind)));
+        row.set(TestName, flag(definitions::is_test(name, entry.container()) && !scale.is_excused));
+    }
+
+    /// The number of a definition among those of all files.
+    fn number(&self, row: &SymbolRow) -> u32 {
+        self.definitions.of_file(row.file).start + row.definition
     }
 
     /// The relevance of a definition.
-    fn unit(&self, definition: u32) -> UnitRelevance {
+    fn relevance(&self, definition: u32) -> DefinitionRelevance {
         let (file, at) = self.definitions.location(definition);
-        let units = self.ranking.relevance.files.get(file as usize).map_or(&[][..], |file| &file.units);
-        let found = units.binary_search_by_key(&Some(at), |unit| unit.definition);
-        found.ok().and_then(|at| units.get(at)).cloned().unwrap_or_default()
+        let all = self.ranking.relevance.files.get(file as usize).map_or(&[][..], |file| &file.definitions);
+        let found = all.binary_search_by_key(&Some(at), |relevance| relevance.definition);
+        found.ok().and_then(|at| all.get(at)).cloned().unwrap_or_default()
     }
 
     /// The share of the title's words that a name has.
@@ -575,4 +646,13 @@ impl<'r> SymbolFeatures<'r> {
         let name = name.filter(|name| self.scale.from_chat.contains(name));
         name.map_or(0.0, |name| 1.0 / self.ranking.graph.definers(name).len().max(1) as f64)
     }
+}
+
+/// A value as a share of the highest.
+fn share_of(value: f64, highest: f64) -> f64 {
+    if highest > 0.0 { (value / highest).min(MAX_SHARE) } else { 0.0 }
+}
+
+fn share(value: f32, highest: f32) -> f64 {
+    share_of(f64::from(value), f64::from(highest))
 }

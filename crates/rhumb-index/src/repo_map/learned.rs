@@ -11,8 +11,8 @@ pub(crate) const FILE: [(&str, f64, f64); 40] = [
     ("prose_words", 1.010, 0.260),
     ("code_words", 0.948, 0.318),
     ("error_words", -0.248, 0.660),
-    ("best_unit", 0.869, 0.430),
-    ("top_units", 0.262, 0.345),
+    ("best_definition", 0.869, 0.430),
+    ("top_definitions", 0.262, 0.345),
     ("best_title", -0.163, 0.392),
     ("name_field", 0.064, 0.147),
     ("doc_field", -0.285, 0.173),
@@ -76,7 +76,7 @@ pub(crate) const SYMBOL: [(&str, f64, f64); 36] = [
     ("from_chat", 0.613, 0.578),
     ("file_share", 0.366, 0.055),
     ("file_rank", -0.457, 0.092),
-    ("file_units", -0.489, 0.056),
+    ("file_definitions", -0.489, 0.056),
     ("lines", 0.141, 0.054),
     ("dunder", 0.573, 0.202),
     ("private", 0.036, 0.134),
@@ -90,7 +90,7 @@ pub(crate) const SYMBOL: [(&str, f64, f64); 36] = [
 ];
 
 /// The weights of [`SymbolFeature`](super::SymbolFeature) among the definitions of a file that is needed. Fitted on 1435 cases of 42 repositories.
-pub(crate) const MEMBER: [(&str, f64, f64); 37] = [
+pub(crate) const SYMBOL_IN_FILE: [(&str, f64, f64); 37] = [
     ("title_words", -0.654, 0.144),
     ("prose_words", 0.118, 0.089),
     ("code_words", -0.153, 0.119),
@@ -116,7 +116,7 @@ pub(crate) const MEMBER: [(&str, f64, f64); 37] = [
     ("from_chat", 0.703, 0.104),
     ("file_share", 0.000, 0.000),
     ("file_rank", 0.000, 0.000),
-    ("file_units", -0.683, 0.017),
+    ("file_definitions", -0.683, 0.017),
     ("lines", 0.369, 0.017),
     ("dunder", -0.009, 0.171),
     ("private", -0.176, 0.109),

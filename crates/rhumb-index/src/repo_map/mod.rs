@@ -29,6 +29,8 @@ mod score;
 mod seed;
 mod weights;
 
+pub(crate) use definitions::is_test;
+pub use definitions::is_value;
 pub use digest::Digest;
 pub use explanation::{Contribution, Explanation, LocatedReference, RankReference, TopReferences};
 pub use features::{FileFeature, LinearModel, SymbolFeature, SymbolRow};
@@ -46,7 +48,7 @@ pub use path::is_peripheral;
 pub use plan::Gains;
 pub use ranking::{RankedDefinition, Ranking};
 pub use request::{MapFile, MapRequest, MapStyle, Refresh, symbol_choice, symbol_readings};
-pub(crate) use score::{is_test, row_contributions, row_odds};
+pub(crate) use score::row_contributions;
 pub use weights::{SIGNALS, Weights, is_compound};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a request names in the repository: files by path, link, module or stack frame; definitions by name; types by their relatives.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 
 use super::definitions::{Definitions, is_type};
 use super::index::{IndexedDefinition, MapIndex};
@@ -94,9 +94,6 @@ pub(crate) struct NamedDefinition {
 pub(crate) struct Resolver<'r> {
     index: &'r MapIndex,
     definitions: &'r Definitions,
-    /// Files by file name, and by the file name without extension.
-    by_file_name: HashMap<&'r str, Vec<u32>>,
-    by_stem: HashMap<&'r str, Vec<u32>>,
     named: Named,
 }
 
@@ -108,16 +105,7 @@ impl<'r> Resolver<'r> {
         message: &Message,
         (files, names): (&[String], &[String]),
     ) -> Named {
-        let mut resolver =
-            Self { index, definitions, by_file_name: HashMap::new(), by_stem: HashMap::new(), named: Named::default() };
-        let names_no_place = message.paths.is_empty()
-            && message.frames.is_empty()
-            && message.links.is_empty()
-            && message.dotted.is_empty()
-            && files.is_empty();
-        if !names_no_place {
-            resolver.index_paths();
-        }
+        let mut resolver = Self { index, definitions, named: Named::default() };
         resolver.add_paths(&message.paths, files);
         resolver.add_links(&message.links);
         resolver.add_frames(&message.frames);
@@ -129,17 +117,6 @@ impl<'r> Resolver<'r> {
         resolver.named
     }
 
-    fn index_paths(&mut self) {
-        for (file, entry) in (0u32..).zip(self.index.files()) {
-            self.by_file_name.entry(path::file_name(&entry.path)).or_default().push(file);
-            let stem = path::stem(&entry.path);
-            self.by_stem.entry(stem).or_default().push(file);
-            if let Some(folder) = path::folders(&entry.path).last().filter(|_| path::is_entry(stem)) {
-                self.by_stem.entry(folder).or_default().push(file);
-            }
-        }
-    }
-
     /// The files whose paths share the longest end with a mentioned path.
     fn files_at(&self, mentioned: &str) -> Vec<u32> {
         // The application marks a mentioned file with `@`.
@@ -148,7 +125,7 @@ impl<'r> Resolver<'r> {
             mentioned.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | ".." | "~")).collect();
         let Some(name) = parts.last() else { return Vec::new() };
         let name = if name.ends_with(".pyc") { &name[..name.len() - 1] } else { name };
-        let candidates = self.by_file_name.get(name).map_or(&[][..], Vec::as_slice);
+        let candidates = self.index.files_named(name);
         let (mut best, mut found) = (0, Vec::new());
         for &file in candidates {
             let own = self.index.path(file).rsplit('/').skip(1);
@@ -217,7 +194,7 @@ impl<'r> Resolver<'r> {
             let found = self.files_at(&frame.path);
             let Some(&first) = found.first() else { continue };
             // A test that shows the error is not its place.
-            if depth == 0 && path::is_test(self.index.path(first)) {
+            if depth == 0 && self.index.kind(first).is_test {
                 continue;
             }
             depth += 1;
@@ -257,14 +234,14 @@ impl<'r> Resolver<'r> {
             return;
         };
         let rest = &parts[length..];
-        let is_package = path::is_entry(path::stem(self.index.path(file)));
+        let is_package = self.index.kind(file).is_entry;
         raise(&mut self.named.modules, file, if rest.is_empty() || !is_package { 1.0 } else { PACKAGE });
         let Some((folder, _)) = self.index.path(file).rsplit_once('/') else { return };
         for name in rest.iter().take(2).filter_map(|name| self.index.name_number(name)) {
             let below = |&definition: &u32| {
                 let path = self.index.path(self.definitions.location(definition).0);
                 let is_below = path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-                is_below && !path::is_peripheral(path) && self.definitions.parent(definition).is_none()
+                is_below && !self.is_peripheral(definition) && self.definitions.parent(definition).is_none()
             };
             let found: Vec<u32> = self.definitions.of_name(name).iter().copied().filter(below).collect();
             let weight = FROM_PACKAGE / found.len().max(1) as f64;
@@ -280,10 +257,10 @@ impl<'r> Resolver<'r> {
     /// The file of a module. A name without dots is one only at the root of the sources.
     fn module(&self, parts: &[String]) -> Option<u32> {
         let (last, folders) = parts.split_last()?;
-        let fits = |file: &&u32| {
-            let path = self.index.path(**file);
+        let fits = |file: &u32| {
+            let path = self.index.path(*file);
             let mut own: Vec<&str> = path::folders(path).collect();
-            if path::is_entry(path::stem(path)) && path::stem(path) != last.as_str() {
+            if self.index.kind(*file).is_entry && path::stem(path) != last.as_str() {
                 own.pop();
             }
             let shared =
@@ -291,9 +268,12 @@ impl<'r> Resolver<'r> {
             let is_at_root = |own: &[&str]| matches!(own, [] | ["src" | "lib"]);
             shared == folders.len() && (shared > 0 || is_at_root(&own))
         };
-        let candidates = self.by_stem.get(last.as_str())?;
-        let mut found = candidates.iter().filter(fits).copied();
+        let mut found = self.index.files_of_stem(last).filter(fits);
         found.next().filter(|_| folders.len() > 1 || found.next().is_none() || folders.is_empty())
+    }
+
+    fn is_peripheral(&self, definition: u32) -> bool {
+        self.index.kind(self.definitions.location(definition).0).is_peripheral
     }
 
     fn is_type(&self, definition: u32) -> bool {
@@ -302,7 +282,7 @@ impl<'r> Resolver<'r> {
     }
 
     fn add_names(&mut self, message: &Message, given: &[String]) {
-        let packages = packages(self.index);
+        let packages = self.index.packages();
         let factor = |name: &str| if packages.contains(name.to_lowercase().as_str()) { PACKAGE_NAME } else { 1.0 };
         let given = given.iter().map(|name| (name.as_str(), GIVEN, true));
         let identifiers = message.identifiers.iter().map(|(name, weight)| (name.as_str(), weight * factor(name), true));
@@ -310,9 +290,7 @@ impl<'r> Resolver<'r> {
         for (name, weight, is_identifier) in given.chain(identifiers).chain(words) {
             let Some(number) = self.index.name_number(name) else { continue };
             let all = self.definitions.of_name(number);
-            let is_live =
-                |&definition: &u32| !path::is_peripheral(self.index.path(self.definitions.location(definition).0));
-            let live: Vec<u32> = all.iter().copied().filter(is_live).collect();
+            let live: Vec<u32> = all.iter().copied().filter(|&definition| !self.is_peripheral(definition)).collect();
             let found = if live.is_empty() { all } else { &live };
             if found.is_empty() || found.len() > MAX_NAMED {
                 continue;
@@ -345,10 +323,7 @@ impl<'r> Resolver<'r> {
             let mut next = Vec::new();
             for (named, weight) in front {
                 for &base in self.definitions.bases(named) {
-                    let is_base = |at: &&u32| {
-                        let path = self.index.path(self.definitions.location(**at).0);
-                        **at != named && !path::is_peripheral(path) && self.is_type(**at)
-                    };
+                    let is_base = |at: &&u32| **at != named && !self.is_peripheral(**at) && self.is_type(**at);
                     let found: Vec<u32> = self.definitions.of_name(base).iter().filter(is_base).copied().collect();
                     let weight = BASE_TYPE * weight / found.len().max(1) as f64;
                     for at in found.iter().copied().filter(|_| found.len() <= MAX_BASE_TYPES) {
@@ -403,19 +378,6 @@ fn raise(weights: &mut BTreeMap<u32, f64>, at: u32, weight: f64) {
     *held = held.max(weight);
 }
 
-/// The names of the packages of a repository in lower case: its top-level folders, and those below `src` and `lib`.
-fn packages(index: &MapIndex) -> BTreeSet<String> {
-    let mut packages = BTreeSet::new();
-    for file in index.files() {
-        let mut folders = path::folders(&file.path);
-        let first = folders.next();
-        let inner = folders.next().filter(|_| matches!(first, Some("src" | "lib" | "packages" | "crates")));
-        packages.extend([first, inner].into_iter().flatten().map(str::to_lowercase));
-    }
-    packages.retain(|name| !name.starts_with("test"));
-    packages
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -461,14 +423,7 @@ mod tests {
         let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, "")).collect();
         let index = index(&files);
         let definitions = Definitions::new(&index);
-        let mut resolver = Resolver {
-            index: &index,
-            definitions: &definitions,
-            by_file_name: HashMap::new(),
-            by_stem: HashMap::new(),
-            named: Named::default(),
-        };
-        resolver.index_paths();
+        let resolver = Resolver { index: &index, definitions: &definitions, named: Named::default() };
         resolver.files_at(mentioned).into_iter().map(|file| index.path(file).to_owned()).collect()
     }
 

@@ -20,7 +20,15 @@ const PERIPHERAL_FOLDERS: [&str; 46] = [
 const GENERATED: [&str; 9] =
     [".min.", ".d.ts", "_pb2.py", "_pb2_grpc.py", ".pb.go", ".pb.cc", ".pb.h", ".g.dart", ".Designer.cs"];
 
+/// Folders that hold the source of a package or the packages of a repository, and that the names of modules omit.
+const SOURCE_FOLDERS: [&str; 4] = ["crates", "lib", "packages", "src"];
+
 pub(crate) use crate::lexical::is_entry;
+
+/// Whether a folder holds the source of a package or the packages of a repository, so that the names of modules omit it.
+pub(crate) fn is_source_folder(name: &str) -> bool {
+    SOURCE_FOLDERS.contains(&name)
+}
 
 /// The last component of a path.
 pub(crate) fn file_name(path: &str) -> &str {

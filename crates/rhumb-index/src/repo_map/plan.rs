@@ -7,7 +7,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use super::evidence::file_chance;
+use super::evidence::file_probability;
 use super::index::IndexedDefinition;
 use super::path;
 use super::ranking::Ranking;
@@ -77,12 +77,12 @@ fn settled(score: f64) -> i64 {
 }
 
 /// Without a request: the probability that the file at a 0-based position is needed.
-fn chance_at_position(position: usize) -> f64 {
+fn probability_at_position(position: usize) -> f64 {
     10.8 / (position as f64 + 4.0).powi(2)
 }
 
 /// Without a request: the probability that the symbol at a 0-based position of a needed file is needed.
-fn symbol_chance_at_position(position: usize) -> f64 {
+fn symbol_probability_at_position(position: usize) -> f64 {
     10.2 / (position as f64 + 5.0).powi(2)
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn entries(ranking: &Ranking, order: &[u32], gains: Gains, enough: us
     // Every path costs tokens, so those far down can never be chosen; landmarks and files of pinned symbols can.
     for (position, &file) in order.iter().enumerate() {
         let is_pinned = files_of_pinned_symbols.contains(&file);
-        if position < enough || is_pinned || path::is_landmark(ranking.index().path(file)) {
+        if position < enough || is_pinned || ranking.index().kind(file).is_landmark {
             planner.push_path(position, is_pinned);
         }
     }
@@ -141,39 +141,39 @@ impl<'p> Planner<'p> {
         // Half of the folder, which is written once for several files.
         let name = path::file_name(path).len();
         let bytes = name + (path.len() - name) / 2;
-        let chance = if home { 1.0 } else { self.file_chance(position) };
-        self.push_short(position, None, chance * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
+        let probability = if home { 1.0 } else { self.file_probability(position) };
+        self.push_short(position, None, probability * self.gains.path, tokens_of(bytes, 3.8) + 2.0);
     }
 
     /// The probability that the file at a position is needed.
-    fn file_chance(&self, position: usize) -> f64 {
+    fn file_probability(&self, position: usize) -> f64 {
         let file = self.order[position];
-        let landmark = path::is_landmark(self.ranking.index().path(file));
+        let landmark = self.ranking.index().kind(file).is_landmark;
         match self.ranking.pinned[file as usize] {
             true => 1.0,
             false if self.ranking.is_requested() => {
-                let chance = file_chance(self.ranking.scores.files[file as usize], position);
-                chance.max(if landmark { LANDMARK_PROBABILITY } else { 0.0 })
+                let probability = file_probability(self.ranking.scores.files[file as usize], position);
+                probability.max(if landmark { LANDMARK_PROBABILITY } else { 0.0 })
             }
-            false => chance_at_position(position),
+            false => probability_at_position(position),
         }
     }
 
     /// The probability that a file and a symbol in it are needed, by their positions.
-    fn chance(&self, position: usize, symbol: usize) -> f64 {
+    fn probability(&self, position: usize, symbol: usize) -> f64 {
         let at = self.ranked.get(&position).and_then(|symbols| symbols.get(symbol)).map(|definition| definition.0);
         let file = self.order.get(position).copied();
         if at.zip(file).is_some_and(|(at, file)| is_among(self.ranking, file, at, SymbolList::Pinned)) {
             return 1.0;
         }
-        self.file_chance(position) * self.symbol_chance(position, symbol)
+        self.file_probability(position) * self.symbol_probability(position, symbol)
     }
 
     /// The probability that a symbol is needed if its file is, by their positions.
-    fn symbol_chance(&self, position: usize, symbol: usize) -> f64 {
+    fn symbol_probability(&self, position: usize, symbol: usize) -> f64 {
         match self.ranked.get(&position).and_then(|symbols| symbols.get(symbol)) {
-            Some(&(_, chance)) if self.ranking.is_requested() => chance,
-            _ => symbol_chance_at_position(symbol),
+            Some(&(_, probability)) if self.ranking.is_requested() => probability,
+            _ => symbol_probability_at_position(symbol),
         }
     }
 
@@ -226,7 +226,7 @@ impl<'p> Planner<'p> {
         for at in symbol..symbols {
             let Some(entry) = self.entry(position, at) else { continue };
             if self.seen.insert((position, entry.name())) {
-                let gain = self.chance(position, at) * self.gains.name;
+                let gain = self.probability(position, at) * self.gains.name;
                 self.push_short(position, Some(at), gain, tokens_of(entry.name().len(), 5.0) + 2.0);
                 return;
             }
@@ -240,7 +240,7 @@ impl<'p> Planner<'p> {
         let opens = entry.container().is_some_and(|container| !self.opened.contains(&(position, container)));
         let line = (tokens_of(entry.header().len(), 3.6).min(26.0) + 2.0 - saved).max(1.0);
         let cost = line + if opens { CONTAINER_TOKENS } else { 0.0 };
-        let gain = self.chance(position, symbol) * self.gains.line;
+        let gain = self.probability(position, symbol) * self.gains.line;
         self.heap.push(Candidate {
             gain_per_token: gain / cost,
             cost,

@@ -6,14 +6,14 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::explanation::Contribution;
-use super::features::{FileFeature, SymbolFeatures, SymbolRow, SymbolScale, file_odds, has_code};
+use super::features::{FileFeature, SymbolFeatures, SymbolRow, SymbolScale, file_log_odds};
 use super::graph::TagGraph;
 use super::index::MapIndex;
 use super::named::{Named, Resolver};
 use super::pagerank::{PageRank, pagerank};
 use super::plan::Gains;
 use super::request::{MapRequest, symbols_chosen};
-use super::score::{Scores, row_contributions, row_odds, symbol_rows};
+use super::score::{Scores, row_contributions, symbol_rows};
 use super::seed::Seeds;
 use super::weights::Weights;
 use crate::lexical::{FileRelevance, FileText, Message, Query, Relevance, Term, each_word};
@@ -42,9 +42,9 @@ pub struct Ranking {
     pub(crate) named: Named,
     /// Whether the subject of the request is a test.
     pub(crate) asks_for_tests: bool,
-    pub(crate) seeds: Seeds,
     pub(crate) weights: Weights,
-    /// Computed at the first use: with a request, only explanations and questions need it.
+    /// Computed at the first use: with a request, only explanations and questions need them.
+    seeds: OnceLock<Seeds>,
     reference_ranks: OnceLock<ReferenceRanks>,
     /// Computed at the first use.
     symbol_scale: OnceLock<SymbolScale>,
@@ -60,7 +60,7 @@ pub struct RankedDefinition {
     /// The definition, by index in the file.
     pub definition: u32,
     /// Higher is better. Comparable only within one ranking.
-    pub odds: f64,
+    pub log_odds: f64,
 }
 
 /// The rank by references.
@@ -84,7 +84,8 @@ impl Ranking {
             listed
         };
         let (in_chat, banned) = (listed(&request.chat_files), listed(&request.banned));
-        let chat: Vec<bool> = (0u32..).zip(&in_chat).map(|(file, in_chat)| *in_chat && has_code(index, file)).collect();
+        let chat: Vec<bool> =
+            (0u32..).zip(&in_chat).map(|(file, in_chat)| *in_chat && index.kind(file).has_code).collect();
         let message = message(request);
         let query = Query::of_message(&message);
         let relevance = relevance(graph, &query);
@@ -96,7 +97,6 @@ impl Ranking {
         } else {
             Named::default()
         };
-        let seeds = Seeds::new(graph, &chat, &named, &relevance, weights);
         let mut ranking = Self {
             graph: Arc::clone(graph),
             hidden: in_chat.iter().zip(&banned).map(|(in_chat, banned)| *in_chat || *banned).collect(),
@@ -108,8 +108,8 @@ impl Ranking {
             query,
             relevance,
             named,
-            seeds,
             weights: weights.clone(),
+            seeds: OnceLock::new(),
             reference_ranks: OnceLock::new(),
             symbol_scale: OnceLock::new(),
             scores: Scores::default(),
@@ -145,8 +145,10 @@ impl Ranking {
 
     /// The rank of files and symbols by references.
     pub(crate) fn reference_ranks(&self) -> &ReferenceRanks {
-        let ranks = || reference_ranks(&self.graph, &self.seeds.teleport, &self.weights);
-        let base = if self.seeds.is_personalised { None } else { self.graph.base_ranks(&self.weights, ranks) };
+        let seeds = || Seeds::new(&self.graph, &self.chat, &self.named, &self.relevance, &self.weights);
+        let seeds = self.seeds.get_or_init(seeds);
+        let ranks = || reference_ranks(&self.graph, &seeds.teleport, &self.weights);
+        let base = if seeds.is_personalised { None } else { self.graph.base_ranks(&self.weights, ranks) };
         base.unwrap_or_else(|| self.reference_ranks.get_or_init(ranks))
     }
 
@@ -167,15 +169,15 @@ impl Ranking {
         ranking.prominence();
     }
 
-    /// The relevant definitions with their log-odds, best first.
-    pub fn symbols(&self) -> Vec<RankedDefinition> {
+    /// The definitions that can be relevant with their log-odds, best first; none without a request.
+    pub fn ranked_definitions(&self) -> Vec<RankedDefinition> {
         let ranked = |row: SymbolRow| RankedDefinition {
             file: row.file,
             definition: row.definition,
-            odds: row_odds(self, &row),
+            log_odds: self.weights.model.symbol_log_odds(&row),
         };
         let mut all: Vec<RankedDefinition> = symbol_rows(self).into_par_iter().map(ranked).collect();
-        all.sort_by(|a, b| b.odds.total_cmp(&a.odds).then((a.file, a.definition).cmp(&(b.file, b.definition))));
+        all.sort_by(|a, b| b.log_odds.total_cmp(&a.log_odds).then((a.file, a.definition).cmp(&(b.file, b.definition))));
         all
     }
 
@@ -190,12 +192,12 @@ impl Ranking {
         files.map(|file| (file, features.of_file(file))).collect()
     }
 
-    /// The features of all files, by feature: the input of the weights.
+    /// The values of every feature, by file, also of those without weight; none without a request.
     pub fn file_features(&self) -> Vec<(FileFeature, Vec<f64>)> {
         let mut all = Vec::new();
         if self.is_requested() {
             let edited = vec![0.0; self.index().len()];
-            file_odds(self, &edited, &mut |feature, values| all.push((feature, values.to_vec())));
+            file_log_odds(self, &edited, true, &mut |feature, values| all.push((feature, values.to_vec())));
         }
         all
     }
@@ -244,22 +246,22 @@ impl Ranking {
         self.query.terms.iter().filter(|term| term.counts[0] > 0.0).map(|term| term.term).collect()
     }
 
-    /// The odds of the files that may be shown; negative infinity for the others.
-    pub(crate) fn shown(&self, odds: &[f64]) -> Vec<f64> {
-        let shown = |(odds, hidden): (&f64, &bool)| if *hidden { f64::NEG_INFINITY } else { *odds };
-        odds.iter().zip(&self.hidden).map(shown).collect()
+    /// The log-odds of the files that may be shown; negative infinity for the others.
+    pub(crate) fn shown(&self, log_odds: &[f64]) -> Vec<f64> {
+        let shown = |(log_odds, hidden): (&f64, &bool)| if *hidden { f64::NEG_INFINITY } else { *log_odds };
+        log_odds.iter().zip(&self.hidden).map(shown).collect()
     }
 
-    /// Files with their PageRank, highest first; ties keep path order.
-    pub fn files(&self) -> Vec<(&str, f64)> {
+    /// All files with their PageRank, highest first; ties keep path order.
+    pub fn files_by_references(&self) -> Vec<(&str, f64)> {
         let files = self.index().files().iter().zip(&self.reference_ranks().files);
         let mut files: Vec<(&str, f64)> = files.map(|(file, rank)| (file.path.as_ref(), *rank)).collect();
         files.sort_by(|a, b| b.1.total_cmp(&a.1));
         files
     }
 
-    /// `(file, name, rank)` of all symbols by references, highest first.
-    pub fn definitions(&self) -> Vec<(&str, &str, f64)> {
+    /// All symbols as `(file, name, rank)` with their rank by references, highest first.
+    pub fn symbols_by_references(&self) -> Vec<(&str, &str, f64)> {
         let symbols = self.graph.symbols().iter().zip(&self.reference_ranks().symbols);
         let mut ranked: Vec<(&str, &str, f64)> = symbols
             .map(|(symbol, rank)| (self.index().path(symbol.file), self.index().name(symbol.name), *rank))

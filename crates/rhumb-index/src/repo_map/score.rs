@@ -4,9 +4,7 @@ use rayon::prelude::*;
 
 use super::evidence;
 use super::explanation::Contribution;
-use super::features::{FileFeature, SymbolFeature, SymbolFeatures, SymbolRow, dot, file_odds};
-use super::index::IndexedDefinition;
-use super::path;
+use super::features::{FileFeature, SymbolFeature, SymbolFeatures, SymbolRow, file_log_odds};
 use super::ranking::Ranking;
 use super::request::MapRequest;
 use crate::lexical::FileRelevance;
@@ -22,7 +20,7 @@ pub(crate) struct Scores {
     /// By file, not negative. With a request: the file's share of the odds of all files.
     pub(crate) files: Vec<f64>,
     /// With a request: the log-odds of each file, negative infinity for hidden ones.
-    pub(crate) odds: Vec<f64>,
+    pub(crate) log_odds: Vec<f64>,
     /// By file: 1 if it has uncommitted changes, else 0.
     edited: Vec<f64>,
 }
@@ -32,10 +30,14 @@ impl Scores {
     pub(crate) fn new(ranking: &Ranking, request: &MapRequest) -> Self {
         let requested = is_requested(ranking);
         let edited = among(ranking, &request.edited);
-        let odds = if requested { ranking.shown(&file_odds(ranking, &edited, &mut |_, _| {})) } else { Vec::new() };
-        let files =
-            if requested { evidence::odds_shares(&odds) } else { unrequested_files(ranking, &edited, &mut |_, _| {}) };
-        Self { requested, files, odds, edited }
+        let (log_odds, files) = if requested {
+            let log_odds = ranking.shown(&file_log_odds(ranking, &edited, false, &mut |_, _| {}));
+            let shares = evidence::softmax(&log_odds);
+            (log_odds, shares)
+        } else {
+            (Vec::new(), unrequested_files(ranking, &edited, &mut |_, _| {}))
+        };
+        Self { requested, files, log_odds, edited }
     }
 }
 
@@ -58,8 +60,8 @@ fn unrequested_files(ranking: &Ranking, edited: &[f64], record: &mut dyn FnMut(&
     record("commits that changed it with the chat's files", &scores);
     evidence::add(&mut scores, weights.model.of_file(FileFeature::Edited), edited);
     record("changes that are not committed", &scores);
-    for (score, file) in scores.iter_mut().zip(ranking.index().files()) {
-        *score *= if path::is_peripheral(&file.path) { weights.peripheral } else { 1.0 };
+    for (score, kind) in scores.iter_mut().zip(ranking.index().kinds()) {
+        *score *= if kind.is_peripheral { weights.peripheral } else { 1.0 };
     }
     record("its path: a test, an example, vendored code", &scores);
     scores
@@ -78,7 +80,7 @@ pub(crate) fn contributions(ranking: &Ranking, file: u32) -> Vec<Contribution> {
                 ranking.weights.model.of_file(feature) * of_file(values),
             );
         };
-        file_odds(ranking, &scores.edited, &mut each);
+        file_log_odds(ranking, &scores.edited, false, &mut each);
     } else {
         let mut before = 0.0;
         let mut record = |label, sums: &[f64]| {
@@ -105,11 +107,6 @@ pub(crate) fn symbol_rows(ranking: &Ranking) -> Vec<SymbolRow> {
     }
     let features = SymbolFeatures::new(ranking);
     features.files().into_par_iter().flat_map_iter(|file| features.of_file(file)).collect()
-}
-
-/// The log-odds of a definition.
-pub(crate) fn row_odds(ranking: &Ranking, row: &SymbolRow) -> f64 {
-    dot(&row.values, &ranking.weights.model.symbol)
 }
 
 /// The contributions to the log-odds of a definition by these weights, strongest first.
@@ -144,7 +141,7 @@ pub(crate) fn symbol_contributions(ranking: &Ranking, file: u32, at: u32) -> Vec
         let rows = SymbolFeatures::new(ranking).of_file(file);
         return rows
             .get(at as usize)
-            .map_or_else(Vec::new, |row| row_contributions(row, &ranking.weights.model.member));
+            .map_or_else(Vec::new, |row| row_contributions(row, &ranking.weights.model.symbol_in_file));
     }
     let all = ranking.symbol_scores(file);
     let (own, best) = (all.get(at as usize), all.iter().copied().fold(f64::MIN_POSITIVE, f64::max));
@@ -157,7 +154,7 @@ impl Ranking {
     pub(crate) fn symbol_scores(&self, file: u32) -> Vec<f64> {
         if self.scores.requested {
             let rows = SymbolFeatures::new(self).of_file(file);
-            return rows.iter().map(|row| self.weights.model.member_chance(row)).collect();
+            return rows.iter().map(|row| self.weights.model.probability_in_file(row)).collect();
         }
         let inflow = |&symbol: &u32| {
             let definitions = self.graph.symbols()[symbol as usize].definitions;
@@ -165,10 +162,4 @@ impl Ranking {
         };
         self.graph.symbols_of(file).iter().map(inflow).collect()
     }
-}
-
-/// Whether a definition is a test among other code, by the usual names.
-pub(crate) fn is_test(entry: IndexedDefinition<'_>) -> bool {
-    let holds_tests = |name: &str| matches!(name, "tests" | "test");
-    holds_tests(entry.name()) || entry.container().is_some_and(holds_tests) || entry.name().starts_with("test_")
 }

@@ -4,9 +4,8 @@
 //! with hundreds of definitions hardly counts. The plain words vote for the files that contain them.
 
 use super::graph::TagGraph;
-use super::index::IndexFile;
+use super::index::FileKind;
 use super::named::Named;
-use super::path;
 use super::weights::Weights;
 use crate::lexical::Relevance;
 
@@ -77,8 +76,8 @@ fn word_votes(relevance: &Relevance) -> Vec<f64> {
 
 impl Votes<'_> {
     fn count(self, chat: &[bool], weights: &Weights) -> Seeds {
-        let base_of = |file: &IndexFile| if path::is_landmark(&file.path) { 1.0 + weights.landmark } else { 1.0 };
-        let base: Vec<f64> = self.graph.index().files().iter().map(base_of).collect();
+        let base_of = |kind: &FileKind| if kind.is_landmark { 1.0 + weights.landmark } else { 1.0 };
+        let base: Vec<f64> = self.graph.index().kinds().iter().map(base_of).collect();
         let chats: Vec<f64> = chat.iter().map(|&chat| f64::from(u8::from(chat))).collect();
         let votes: f64 = self.file_votes.iter().chain(&self.symbol_votes).chain(&self.word_votes).sum();
         let sums = [base.iter().sum::<f64>(), chats.iter().sum(), votes];

@@ -366,7 +366,7 @@ fn a_name_with_a_local_definition_does_not_vote_elsewhere() {
     ];
     let rank_of = |weights: &Weights, path: &str| {
         let ranking = rank(&files, &MapRequest::default(), weights);
-        ranking.definitions().into_iter().find(|entry| entry.0 == path).map(|entry| entry.2).unwrap()
+        ranking.symbols_by_references().into_iter().find(|entry| entry.0 == path).map(|entry| entry.2).unwrap()
     };
     let everywhere = rank_of(&Weights::plain(), "b.rs");
     let at_home = rank_of(&Weights { prefer_local: true, ..Weights::plain() }, "b.rs");
@@ -381,7 +381,7 @@ fn references_within_a_file_do_not_raise_it() {
     ];
     let rank_of = |weights: &Weights| {
         let ranking = rank(&files, &MapRequest::default(), weights);
-        ranking.files().into_iter().find(|entry| entry.0 == "inward.rs").map(|entry| entry.1).unwrap()
+        ranking.files_by_references().into_iter().find(|entry| entry.0 == "inward.rs").map(|entry| entry.1).unwrap()
     };
     assert!(rank_of(&Weights::default()) < rank_of(&Weights { home: 1.0, ..Weights::default() }));
 }
@@ -444,9 +444,9 @@ fn a_definition_with_the_words_of_the_message_is_likelier_than_the_others_of_its
     let files = [file("src/berth.rs", definitions.into_iter().enumerate().map(of_name).collect(), &[])];
     let request = MapRequest { message: "moor the ship twice".into(), ..MapRequest::default() };
     let ranking = rank(&files, &request, &Weights::default());
-    let chances = ranking.symbol_scores(0);
-    assert!(chances.iter().all(|chance| (0.0..1.0).contains(chance)), "{chances:?}");
-    assert!(chances[0] > chances[1] && chances[1] > chances[2] && chances[2] > chances[3], "{chances:?}");
+    let scores = ranking.symbol_scores(0);
+    assert!(scores.iter().all(|probability| (0.0..1.0).contains(probability)), "{scores:?}");
+    assert!(scores[0] > scores[1] && scores[1] > scores[2] && scores[2] > scores[3], "{scores:?}");
 }
 
 #[test]
@@ -582,7 +582,7 @@ proptest! {
     #[test]
     fn the_ranks_of_all_files_sum_to_one(files in prop::collection::vec(any_file(), 1..10), request in any_request()) {
         let ranking = rank(&files, &request, &Weights::default());
-        let sum: f64 = ranking.files().iter().map(|(_, rank)| rank).sum();
+        let sum: f64 = ranking.files_by_references().iter().map(|(_, rank)| rank).sum();
         prop_assert!((sum - 1.0).abs() < 1e-9, "{}", sum);
     }
 }

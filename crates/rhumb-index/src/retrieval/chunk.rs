@@ -15,8 +15,8 @@ use crate::lexical::{self, Extent, is_comment_line};
 use crate::repo_map::MapIndex;
 use crate::repo_map::index::IndexedDefinition;
 
-/// Maximum length of a chunk, in its own lines. Equal to that of a passage of the lexical index, so that both cover similar pieces.
-pub const MAX_CHUNK_LINES: usize = lexical::MAX_PASSAGE_LINES as usize;
+/// Maximum length of a chunk, in its own lines.
+pub const MAX_CHUNK_LINES: usize = lexical::MAX_CHUNK_LINES as usize;
 
 /// Maximum number of lines that open a block: a multi-line header and the lines directly above.
 const MAX_OPENING_LINES: usize = 6;
@@ -143,16 +143,16 @@ pub fn chunks<'t>(
     let owners = lexical::owners(&lines, &outline.iter().map(extent).collect::<Vec<_>>());
     let mut cut_points = None;
     let mut chunks = Vec::new();
-    for piece in pieces(&lines, &owners) {
-        let cuts = if piece.content.len() > MAX_CHUNK_LINES {
+    for group in line_groups(&lines, &owners) {
+        let cuts = if group.content.len() > MAX_CHUNK_LINES {
             cut_points
                 .get_or_insert_with(|| CutPoints::new(text, &lines, language))
-                .cuts(&piece.content, MAX_CHUNK_LINES)
+                .cuts(&group.content, MAX_CHUNK_LINES)
         } else {
             Vec::new()
         };
-        let definition = piece.owner.and_then(|owner| outline.get(owner as usize));
-        chunks.extend(piece.into_chunks(&cuts, definition, &outline, &owners));
+        let definition = group.owner.and_then(|owner| outline.get(owner as usize));
+        chunks.extend(group.into_chunks(&cuts, definition, &outline, &owners));
     }
     chunks.sort_by_key(|chunk| chunk.own.first().map_or(0, |range| *range.start()));
     chunks
@@ -168,21 +168,21 @@ struct LineGroup {
     blank: Vec<u32>,
 }
 
-/// The pieces of a file: one per definition that owns lines, and one per run of statements outside of all definitions.
-fn pieces(lines: &[&str], owners: &[Option<u32>]) -> Vec<LineGroup> {
-    let mut pieces: Vec<LineGroup> = Vec::new();
+/// The groups of a file: one per definition that owns lines, and one per run of statements outside of all definitions.
+fn line_groups(lines: &[&str], owners: &[Option<u32>]) -> Vec<LineGroup> {
+    let mut groups: Vec<LineGroup> = Vec::new();
     let mut of_definition: std::collections::HashMap<u32, usize> = std::collections::HashMap::new();
-    let mut piece_of = vec![usize::MAX; lines.len()];
+    let mut group_of = vec![usize::MAX; lines.len()];
     let mut at = 0;
     while at < lines.len() {
         let end = (at..lines.len()).find(|&line| owners[line] != owners[at]).unwrap_or(lines.len());
         if let Some(owner) = owners[at] {
-            let piece = *of_definition.entry(owner).or_insert_with(|| {
-                pieces.push(LineGroup { owner: Some(owner), ..LineGroup::default() });
-                pieces.len() - 1
+            let group = *of_definition.entry(owner).or_insert_with(|| {
+                groups.push(LineGroup { owner: Some(owner), ..LineGroup::default() });
+                groups.len() - 1
             });
-            pieces[piece].content.extend(at as u32..end as u32);
-            piece_of[at..end].fill(piece);
+            groups[group].content.extend(at as u32..end as u32);
+            group_of[at..end].fill(group);
         }
         at = end;
     }
@@ -190,37 +190,37 @@ fn pieces(lines: &[&str], owners: &[Option<u32>]) -> Vec<LineGroup> {
     while at < lines.len() {
         let end = (at..lines.len()).find(|&line| owners[line] != owners[at]).unwrap_or(lines.len());
         if owners[at].is_none() {
-            let before = at.checked_sub(1).and_then(|line| piece_of.get(line)).copied();
-            settle(lines, (at, end), (before, piece_of.get(end).copied()), &mut pieces);
+            let before = at.checked_sub(1).and_then(|line| group_of.get(line)).copied();
+            settle(lines, (at, end), (before, group_of.get(end).copied()), &mut groups);
         }
         at = end;
     }
-    pieces.iter_mut().for_each(|piece| piece.move_margins_to_blank(lines));
-    pieces
+    groups.iter_mut().for_each(|group| group.move_margins_to_blank(lines));
+    groups
 }
 
-/// Assigns the lines of a run outside of all definitions (0-based, half-open) to the adjacent pieces, or to a new one.
+/// Assigns the lines of a run outside of all definitions (0-based, half-open) to the adjacent groups, or to a new one.
 fn settle(
     lines: &[&str],
     (start, end): (usize, usize),
     (before, after): (Option<usize>, Option<usize>),
-    pieces: &mut Vec<LineGroup>,
+    groups: &mut Vec<LineGroup>,
 ) {
     let numbers = |from: usize, to: usize| from as u32..to as u32;
     let opening = if after.is_some() { opening(lines, start, end) } else { end };
-    if let Some(piece) = after.and_then(|after| pieces.get_mut(after)) {
-        piece.content.extend(numbers(opening, end));
+    if let Some(group) = after.and_then(|after| groups.get_mut(after)) {
+        group.content.extend(numbers(opening, end));
     }
     let first_content = (start..opening).find(|&line| has_content(lines[line]));
     match (first_content, before.or(after)) {
-        (None, Some(neighbour)) => pieces[neighbour].blank.extend(numbers(start, opening)),
-        (None, None) => pieces.push(LineGroup { content: numbers(start, opening).collect(), ..LineGroup::default() }),
+        (None, Some(neighbour)) => groups[neighbour].blank.extend(numbers(start, opening)),
+        (None, None) => groups.push(LineGroup { content: numbers(start, opening).collect(), ..LineGroup::default() }),
         (Some(first_content), _) => {
             let first = if before.is_some() { first_content } else { start };
             if let Some(before) = before {
-                pieces[before].blank.extend(numbers(start, first));
+                groups[before].blank.extend(numbers(start, first));
             }
-            pieces.push(LineGroup { content: numbers(first, opening).collect(), ..LineGroup::default() });
+            groups.push(LineGroup { content: numbers(first, opening).collect(), ..LineGroup::default() });
         }
     }
 }
@@ -260,7 +260,7 @@ impl LineGroup {
         self.content = content;
     }
 
-    /// The chunks of the piece, cut before these positions of `content`. Blank lines belong to the preceding part.
+    /// The chunks of the group, cut before these positions of `content`. Blank lines belong to the preceding part.
     fn into_chunks(
         mut self,
         cuts: &[usize],

@@ -50,7 +50,7 @@ pub fn fused(by_words: Vec<Hit>, by_meaning: Vec<Hit>, shape: QuestionKind, limi
     let mut seen = vec![false; known];
     for (rank, mut hit) in by_meaning.into_iter().enumerate() {
         let points = weight * reciprocal(rank);
-        // Several chunks of a definition may overlap with one passage: only the best counts.
+        // Several chunks of the vector search may overlap with one of the lexical search: only the best counts.
         let same = hits.iter().take(known).position(|other| other.is_about(&hit));
         match same.and_then(|at| Some((hits.get_mut(at)?, seen.get_mut(at)?))) {
             Some((_, true)) => {}

@@ -1,6 +1,10 @@
-//! Retrieval: the passages of a repository that answer a question.
+//! Retrieval: the code of a repository that answers a question.
 //!
-//! 1. [`CodeSearch`] ranks files and definitions with the features of the map, and lists files, definitions or passages. It uses the index
+//! A *chunk* is a piece of a file: a definition without its inner ones, a part of a long one, or lines outside of all definitions. A
+//! search scores chunks, and each has a vector. A *passage* is text for a model: adjacent chunks with a heading and line numbers. The
+//! application calls the chunks that a search lists passages, too (`rhumb search --unit passage`).
+//!
+//! 1. [`CodeSearch`] ranks files and definitions with the features of the map, and lists files, definitions or chunks. It uses the index
 //!    of the map.
 //! 2. Optionally a vector search ([`VectorIndex`], over [`embedding_texts`]) is fused with it ([`fused`]), and a model expands the
 //!    question or reranks the hits.

@@ -160,7 +160,7 @@ pub fn reranked(reply: &str, hits: &[Hit]) -> Option<Vec<Hit>> {
         order.iter().position(|ordered| *ordered == at).unwrap_or(order.len() + at)
     };
     let mut ordered = hits.to_vec();
-    // A stable sort keeps the order of the passages of a definition.
+    // A stable sort keeps the order of the chunks of a definition.
     ordered.sort_by_cached_key(rank);
     Some(ordered)
 }

@@ -202,7 +202,7 @@ pub(crate) struct BudgetFill<'r> {
     free: usize,
     /// The existing passages.
     shown: &'r [Passage],
-    groups: Vec<PassageDraft>,
+    drafts: Vec<PassageDraft>,
     /// Whether a chunk has been cut to fit, so that nothing more is added.
     full: bool,
 }
@@ -226,7 +226,7 @@ impl<'r> BudgetFill<'r> {
         free: usize,
         shown: &'r [Passage],
     ) -> Self {
-        Self { sources, counter, free, shown, groups: Vec::new(), full: false }
+        Self { sources, counter, free, shown, drafts: Vec::new(), full: false }
     }
 
     /// Adds the chunk at a location if it fits, or its start.
@@ -239,7 +239,7 @@ impl<'r> BudgetFill<'r> {
             return;
         }
         let location = CodeLocation { line: chunk.line, end_line: chunk.end_line, ..location.clone() };
-        let group = |lines: &[u32]| PassageDraft {
+        let draft = |lines: &[u32]| PassageDraft {
             path: Arc::clone(&location.path),
             file: Rc::clone(&file),
             lines: lines.iter().copied().collect(),
@@ -248,19 +248,19 @@ impl<'r> BudgetFill<'r> {
             omitted: (wanted.len() - lines.len()) as u32,
             tokens: 0,
         };
-        if self.take(group(&wanted)) {
+        if self.take(draft(&wanted)) {
             return;
         }
         let (mut most, mut too_many) = (0, wanted.len());
         while too_many - most > 1 {
             let middle = most + (too_many - most) / 2;
-            let fits = self.clone_with(group(&wanted[..middle])).is_some();
+            let fits = self.clone_with(draft(&wanted[..middle])).is_some();
             if fits { most = middle } else { too_many = middle }
         }
         let from_zero: Vec<u32> = wanted.iter().map(|line| line.saturating_sub(1)).collect();
         let cut = if most < MIN_CUT_LINES { 0 } else { file.cut_points().best(&from_zero, most / 2 + 1, most, most) };
         if cut >= MIN_CUT_LINES {
-            self.full = self.take(group(&wanted[..cut]));
+            self.full = self.take(draft(&wanted[..cut]));
         }
     }
 
@@ -270,39 +270,39 @@ impl<'r> BudgetFill<'r> {
         of_file.flat_map(|passage| &passage.lines).any(|range| range.contains(&line))
     }
 
-    /// Adds a group, joined with adjacent ones, if the additional tokens fit.
-    fn take(&mut self, group: PassageDraft) -> bool {
-        let Some((joined, touched, cost)) = self.clone_with(group) else { return false };
+    /// Adds a draft, joined with adjacent ones, if the additional tokens fit.
+    fn take(&mut self, draft: PassageDraft) -> bool {
+        let Some((joined, touched, cost)) = self.clone_with(draft) else { return false };
         let mut at = 0;
-        self.groups.retain(|_| {
+        self.drafts.retain(|_| {
             at += 1;
             !touched.contains(&(at - 1))
         });
-        self.groups.push(joined);
+        self.drafts.push(joined);
         self.free -= cost;
         true
     }
 
-    /// A group joined with adjacent ones, their indices, and the additional tokens; `None` if they do not fit.
-    fn clone_with(&self, mut group: PassageDraft) -> Option<(PassageDraft, Vec<usize>, usize)> {
+    /// A draft joined with adjacent ones, their indices, and the additional tokens; `None` if they do not fit.
+    fn clone_with(&self, mut draft: PassageDraft) -> Option<(PassageDraft, Vec<usize>, usize)> {
         let (mut touched, mut paid) = (Vec::new(), 0);
-        // After joining, the group may be adjacent to further ones.
-        while let Some(at) = (0..self.groups.len()).find(|at| !touched.contains(at) && group.touches(&self.groups[*at]))
+        // After joining, the draft may be adjacent to further ones.
+        while let Some(at) = (0..self.drafts.len()).find(|at| !touched.contains(at) && draft.touches(&self.drafts[*at]))
         {
-            group.join(&self.groups[at]);
-            paid += self.groups[at].tokens;
+            draft.join(&self.drafts[at]);
+            paid += self.drafts[at].tokens;
             touched.push(at);
         }
-        group.tokens = self.counter.count(&group.text()) + 1;
-        let cost = group.tokens.saturating_sub(paid);
-        (cost <= self.free).then_some((group, touched, cost))
+        draft.tokens = self.counter.count(&draft.text()) + 1;
+        let cost = draft.tokens.saturating_sub(paid);
+        (cost <= self.free).then_some((draft, touched, cost))
     }
 
     /// The passages, sorted by path and line.
     pub(crate) fn finish(self) -> Vec<Passage> {
-        let mut groups = self.groups;
-        groups.sort_by(|a, b| a.path.cmp(&b.path).then(a.lines.first().cmp(&b.lines.first())));
-        groups.into_iter().map(|group| group.into_passage(self.counter)).collect()
+        let mut drafts = self.drafts;
+        drafts.sort_by(|a, b| a.path.cmp(&b.path).then(a.lines.first().cmp(&b.lines.first())));
+        drafts.into_iter().map(|draft| draft.into_passage(self.counter)).collect()
     }
 }
 
@@ -311,7 +311,7 @@ impl PassageDraft {
         (self.lines.first().copied().unwrap_or(0), self.lines.last().copied().unwrap_or(0))
     }
 
-    /// Whether two groups overlap, or only empty lines are between them. Nothing is adjacent to the end of a cut group.
+    /// Whether two drafts overlap, or only empty lines are between them. Nothing is adjacent to the end of a cut draft.
     fn touches(&self, other: &Self) -> bool {
         let ((a, a_end), (b, b_end)) = (self.bounds(), other.bounds());
         let (end, start, above) = if a <= b { (a_end, b, self) } else { (b_end, a, other) };
@@ -319,11 +319,11 @@ impl PassageDraft {
         self.path == other.path && (start <= end || (above.omitted == 0 && is_empty()))
     }
 
-    /// Adds another group and the empty lines in between.
+    /// Adds another draft and the empty lines in between.
     fn join(&mut self, other: &Self) {
         let ((a, a_end), (b, b_end)) = (self.bounds(), other.bounds());
         let (end, start) = if a <= b { (a_end, b) } else { (b_end, a) };
-        // Omitted lines inside of the joined group are shown as a gap.
+        // Omitted lines inside of the joined draft are shown as a gap.
         self.omitted = if a_end >= b_end { self.omitted } else { other.omitted };
         self.lines.extend(end + 1..start);
         self.lines.extend(&other.lines);

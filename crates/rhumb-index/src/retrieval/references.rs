@@ -15,7 +15,7 @@ use rhumb_syntax::{Definition, SymbolKind};
 use super::search::Hit;
 use super::source::{CodeLocation, SourceFile, SourceFiles};
 use crate::repo_map::index::IndexedDefinition;
-use crate::repo_map::{MapIndex, ModuleResolver, TagGraph, is_peripheral, referenced_files};
+use crate::repo_map::{MapIndex, ModuleResolver, TagGraph, is_peripheral, is_test, is_value, referenced_files};
 
 /// Maximum number of files that are searched for the users of a name.
 const MAX_USING_FILES: usize = 16;
@@ -106,13 +106,6 @@ impl From<&Definition> for EnclosingDefinition {
     }
 }
 
-impl EnclosingDefinition {
-    /// Whether it is a test among other code, by the usual names.
-    fn is_test(&self) -> bool {
-        self.symbol.starts_with("test_") || matches!(self.container.as_deref(), Some("tests" | "test"))
-    }
-}
-
 /// The references of a repository, looked up on demand.
 #[derive(Debug)]
 pub struct References<'g> {
@@ -154,8 +147,8 @@ impl<'g> References<'g> {
             let own = (file == at.file).then(|| (entry.line(), entry.end_line()));
             uses.extend(self.uses_in(file, entry.name(), own));
         }
-        let is_test =
-            |uses: &Usage| is_peripheral(&uses.path) || uses.within.as_ref().is_some_and(EnclosingDefinition::is_test);
+        let is_within_test = |within: &EnclosingDefinition| is_test(&within.symbol, within.container.as_deref());
+        let is_test = |uses: &Usage| is_peripheral(&uses.path) || uses.within.as_ref().is_some_and(is_within_test);
         uses.sort_by_key(|uses| (is_test(uses), std::cmp::Reverse(uses.count)));
         uses
     }
@@ -167,7 +160,7 @@ impl<'g> References<'g> {
         for from in 0..self.index().len() as u32 {
             let uses = self.index().references(from).find(|uses| uses.name == name);
             if let Some(uses) = uses.filter(|_| self.meant_in(name, from).contains(&file)) {
-                files.push((is_peripheral(self.index().path(from)), std::cmp::Reverse(uses.count), from));
+                files.push((self.index().kind(from).is_peripheral, std::cmp::Reverse(uses.count), from));
             }
         }
         files.sort_unstable();
@@ -325,12 +318,6 @@ fn spans(definitions: &[Definition], entry: IndexedDefinition<'_>) -> Vec<(u32, 
     let own = definitions.iter().filter(same).min_by_key(|definition| definition.line.abs_diff(entry.line()));
     let members = definitions.iter().filter(|definition| definition.container.as_deref() == Some(entry.name()));
     own.into_iter().chain(members).map(|definition| (definition.line, definition.end_line)).collect()
-}
-
-/// Whether a kind is a value or not code. References from values are not relevant.
-fn is_value(kind: SymbolKind) -> bool {
-    use SymbolKind::{Constant, Field, Key, Module, Section, Selector, Variable};
-    matches!(kind, Constant | Field | Key | Module | Section | Selector | Variable)
 }
 
 /// Maximum number of subjects of a question that are connected.

@@ -1,4 +1,4 @@
-//! The lexical search: ranks the files as the map does for the question, and takes the best passages of each.
+//! The lexical search: ranks the files as the map does for the question, and takes the best chunks of each.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,27 +7,27 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 use rhumb_syntax::SymbolKind;
 
-use crate::lexical::{Passage, each_word, is_stop_word};
+use crate::lexical::{Chunk, each_word, is_stop_word};
 use crate::repo_map::{
     Contribution, FileFeature, MapRequest, RankedDefinition, Ranking, SymbolRow, TagGraph, Weights, is_test,
-    row_contributions, row_odds,
+    row_contributions,
 };
 
-/// Number of files whose passages are scored, per requested hit.
+/// Number of files whose chunks are scored, per requested hit.
 const FILES_PER_HIT: usize = 3;
-/// Maximum number of passages per file.
-const MAX_PASSAGES_PER_FILE: usize = 8;
-/// Score of a passage without any of the words, relative to the best of its file.
+/// Maximum number of chunks per file.
+const MAX_CHUNKS_PER_FILE: usize = 8;
+/// Score of a chunk without any of the words, relative to the best of its file.
 const BASE_SCORE: f64 = 0.1;
 /// Factor for lines outside of all definitions in a file that has some: imports, constants, a comment about the file.
 const OUTSIDE_SCORE: f64 = 0.3;
 /// Minimum contribution in log-odds, and number, of the reasons that a hit states.
 const MIN_EVIDENCE: f64 = 0.3;
 const MAX_EVIDENCE: usize = 3;
-/// Additional score of the definition of a requested name, relative to the best passage of its file.
+/// Additional score of the definition of a requested name, relative to the best chunk of its file.
 const DEFINITION_BONUS: f64 = 2.0;
 
-/// A search in an index: ranks once, and lists files, definitions or passages.
+/// A search in an index: ranks once, and lists files, definitions or chunks.
 #[derive(Debug)]
 pub struct CodeSearch<'q> {
     question: &'q Question,
@@ -63,7 +63,7 @@ impl<'q> CodeSearch<'q> {
     /// The best definitions, best first; empty if none is relevant. Of definitions with the same path, container and name only the best
     /// is listed.
     pub fn symbols(&self) -> Vec<Hit> {
-        let mut rows = self.ranking.symbols();
+        let mut rows = self.ranking.ranked_definitions();
         let name = self.question.name();
         let entry = |row: &RankedDefinition| self.ranking.index().definition(row.file, row.definition);
         let is_named = |row: &RankedDefinition| name.is_some() && entry(row).map(|entry| entry.name()) == name;
@@ -89,15 +89,15 @@ impl<'q> CodeSearch<'q> {
                     container,
                     signature: entry.signature().to_owned(),
                     evidence: Vec::new(),
-                    score: row.odds,
+                    score: row.log_odds,
                 });
             }
         }
         hits
     }
 
-    /// The best passages, best first; empty if none is relevant.
-    pub fn passages(&self) -> Vec<Hit> {
+    /// The best chunks, best first; empty if none is relevant.
+    pub fn chunks(&self) -> Vec<Hit> {
         let (question, index) = (self.question, self.ranking.index());
         let mut files = self.ranked_files();
         files.truncate(question.limit.saturating_mul(FILES_PER_HIT).max(1));
@@ -114,8 +114,9 @@ impl<'q> CodeSearch<'q> {
         let rows = self.ranking.definition_rows(files.iter().map(|file| file.0));
         let rows_of = |file: u32| rows.get(&file).map_or(&[][..], Vec::as_slice);
         let of_file = |&(file, share): &(u32, f64)| {
-            let odds: Vec<f64> = rows_of(file).iter().map(|row| row_odds(&self.ranking, row)).collect();
-            of_file(&self.ranking, (file, share), &odds, (&named, self.weights))
+            let model = &self.ranking.weights.model;
+            let log_odds: Vec<f64> = rows_of(file).iter().map(|row| model.symbol_log_odds(row)).collect();
+            of_file(&self.ranking, (file, share), &log_odds, (&named, self.weights))
         };
         let mut hits: Vec<Hit> = files.iter().flat_map(of_file).collect();
         definitions_first(question, &mut hits);
@@ -165,9 +166,9 @@ fn evidence(ranking: &Ranking, row: &SymbolRow) -> Vec<&'static str> {
     strong.map(|contribution| contribution.label).take(MAX_EVIDENCE).collect()
 }
 
-/// The best passages for a question, best first; empty if none is relevant.
+/// The best chunks for a question, best first; empty if none is relevant.
 pub fn search(graph: &Arc<TagGraph>, question: &Question, weights: &SearchWeights) -> Vec<Hit> {
-    CodeSearch::new(graph, question, weights).passages()
+    CodeSearch::new(graph, question, weights).chunks()
 }
 
 fn path(ranking: &Ranking, file: u32) -> Arc<str> {
@@ -179,7 +180,7 @@ pub fn definitions_first(question: &Question, hits: &mut [Hit]) {
     hits.sort_by(Hit::best_first);
     let best = hits.first().map_or(0.0, |hit| hit.score);
     let Some(name) = question.name() else { return };
-    // A long definition has several passages; its header is in the first.
+    // A long definition has several chunks; its header is in the first.
     let mut heads: BTreeMap<(Arc<str>, Option<u32>), u32> = BTreeMap::new();
     for hit in hits.iter().filter(|hit| hit.symbol.as_deref() == Some(name)) {
         let line = heads.entry((Arc::clone(&hit.path), hit.definition)).or_insert(hit.line);
@@ -202,63 +203,63 @@ pub(crate) fn request(question: &Question) -> MapRequest {
     }
 }
 
-/// The hits of a file, best first. `odds` are the log-odds of its definitions.
+/// The hits of a file, best first, given the log-odds of its definitions.
 fn of_file(
     ranking: &Ranking,
     (file, share): (u32, f64),
-    odds: &[f64],
+    log_odds: &[f64],
     (named, weights): (&[&str], &SearchWeights),
 ) -> Vec<Hit> {
     let Some(terms) = ranking.index().record(file).map(|record| record.terms()) else { return Vec::new() };
-    let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.passages);
-    let best = scored.iter().map(|passage| f64::from(passage.1)).fold(f64::MIN_POSITIVE, f64::max);
-    let best_odds = odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut score = vec![BASE_SCORE; terms.passages()];
-    for &(passage, points) in scored {
-        let definition = terms.passage(passage as usize).and_then(|passage| passage.definition);
-        let of_definition = definition.and_then(|definition| odds.get(definition as usize));
+    let scored = ranking.relevance.files.get(file as usize).map_or(&[][..], |relevance| &relevance.chunks);
+    let best = scored.iter().map(|chunk| f64::from(chunk.1)).fold(f64::MIN_POSITIVE, f64::max);
+    let best_log_odds = log_odds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut score = vec![BASE_SCORE; terms.chunk_count()];
+    for &(chunk, points) in scored {
+        let definition = terms.chunk(chunk as usize).and_then(|chunk| chunk.definition);
+        let of_definition = definition.and_then(|definition| log_odds.get(definition as usize));
         let place = match of_definition {
-            Some(odds) => (weights.definition * (odds - best_odds)).exp(),
-            None if odds.is_empty() => 1.0,
+            Some(log_odds) => (weights.definition * (log_odds - best_log_odds)).exp(),
+            None if log_odds.is_empty() => 1.0,
             None => OUTSIDE_SCORE,
         };
-        if let Some(cell) = score.get_mut(passage as usize) {
+        if let Some(cell) = score.get_mut(chunk as usize) {
             *cell = BASE_SCORE + (1.0 - BASE_SCORE) * place * f64::from(points) / best;
         }
     }
-    let mut passages: Vec<(Passage, f64)> = Vec::new();
+    let mut chunks: Vec<(Chunk, f64)> = Vec::new();
     let mut seen = None;
     for (at, score) in score.into_iter().enumerate() {
-        let Some(passage) = terms.passage(at) else { continue };
-        let entry = passage.definition.and_then(|definition| ranking.index().definition(file, definition));
-        let is_first = passage.definition != seen;
-        seen = passage.definition;
+        let Some(chunk) = terms.chunk(at) else { continue };
+        let entry = chunk.definition.and_then(|definition| ranking.index().definition(file, definition));
+        let is_first = chunk.definition != seen;
+        seen = chunk.definition;
         let defines = is_first && entry.is_some_and(|entry| named.contains(&entry.name()));
-        let is_test = !ranking.asks_for_tests && entry.is_some_and(is_test);
+        let is_test = !ranking.asks_for_tests && entry.is_some_and(|entry| is_test(entry.name(), entry.container()));
         let score = score + if defines { DEFINITION_BONUS } else { 0.0 };
-        passages.push((passage, if is_test { score * weights.test } else { score }));
+        chunks.push((chunk, if is_test { score * weights.test } else { score }));
     }
-    passages.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.line.cmp(&b.0.line)));
-    passages.truncate(MAX_PASSAGES_PER_FILE);
-    let top = passages.first().map_or(1.0, |passage| passage.1);
+    chunks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.line.cmp(&b.0.line)));
+    chunks.truncate(MAX_CHUNKS_PER_FILE);
+    let top = chunks.first().map_or(1.0, |chunk| chunk.1);
     let mut factor = share;
     let mut hits = Vec::new();
-    for (passage, score) in passages {
-        hits.push(hit(ranking, file, passage, factor * score / top));
+    for (chunk, score) in chunks {
+        hits.push(hit(ranking, file, chunk, factor * score / top));
         factor *= weights.next_of_a_file;
     }
     hits
 }
 
-fn hit(ranking: &Ranking, file: u32, passage: Passage, score: f64) -> Hit {
+fn hit(ranking: &Ranking, file: u32, chunk: Chunk, score: f64) -> Hit {
     let index = ranking.index();
-    let entry = passage.definition.and_then(|definition| index.definition(file, definition));
+    let entry = chunk.definition.and_then(|definition| index.definition(file, definition));
     Hit {
         path: path(ranking, file),
         file,
-        definition: passage.definition,
-        line: passage.line,
-        end_line: passage.end_line.max(passage.line),
+        definition: chunk.definition,
+        line: chunk.line,
+        end_line: chunk.end_line.max(chunk.line),
         symbol: entry.map(|entry| entry.name().to_owned()),
         kind: entry.map(|entry| entry.kind()),
         container: entry.and_then(|entry| entry.container()).map(str::to_owned),
@@ -289,7 +290,7 @@ pub struct Hit {
     pub container: Option<String>,
     /// The header of the definition on one line; empty outside of all definitions.
     pub signature: String,
-    /// The strongest reasons for its definition, strongest first; only of [`CodeSearch::passages`].
+    /// The strongest reasons for its definition, strongest first; only of [`CodeSearch::chunks`].
     pub evidence: Vec<&'static str>,
     /// Higher is better. Scores are comparable only among the hits of one search.
     pub score: f64,
@@ -314,9 +315,9 @@ impl Hit {
 pub struct SearchWeights {
     /// The weights for ranking the files.
     pub map: Weights,
-    /// Factor per further passage of a file, since an answer is seldom in one file only.
+    /// Factor per further chunk of a file, since an answer is seldom in one file only.
     pub next_of_a_file: f64,
-    /// How much the log-odds of a definition, relative to the best of its file, count for its passages.
+    /// How much the log-odds of a definition, relative to the best of its file, count for its chunks.
     pub definition: f64,
     /// Factor for a test among other code, unless the question is about tests.
     pub test: f64,
@@ -341,7 +342,7 @@ impl Default for SearchWeights {
 
 impl SearchWeights {
     /// The weights for a question. A text of several lines, such as an issue, is about a change: it is searched with the weights of the map, and
-    /// several passages of a file are as likely as those of several files.
+    /// several chunks of a file are as likely as those of several files.
     pub fn of(question: &Question) -> Self {
         if question.text.trim().contains('\n') {
             Self { map: Weights::default(), next_of_a_file: 0.8, ..Self::default() }

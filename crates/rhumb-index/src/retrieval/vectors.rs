@@ -1,7 +1,7 @@
 //! Exact nearest-neighbour search: a query is compared with every vector.
 //!
 //! Vectors are stored as 8-bit integers with one factor per vector. This takes a quarter of the memory, whose bandwidth limits such a
-//! search. The error (about 0.0006 of the product of unit vectors of 256 numbers) is far below the differences between passages. Products
+//! search. The error (about 0.0006 of the product of unit vectors of 256 numbers) is far below the differences between chunks. Products
 //! are sums of integers, so they are equal on all machines and in any order.
 
 use std::cmp::Ordering;

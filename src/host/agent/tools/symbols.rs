@@ -7,9 +7,9 @@ use super::scope::Scope;
 use super::{MAX_MISSPELT_BYTES, MatchList, RepositoryView, ToolText, digits, excerpt, push_numbered, unless_stopped};
 use crate::host::search_survey;
 use rayon::prelude::*;
-use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral};
+use rhumb_index::repo_map::{MapRequest, Ranking, RepoMap, Weights, is_peripheral, is_value};
 use rhumb_index::retrieval::{Passages, Question, SourceFiles, related_text};
-use rhumb_syntax::{Definition, FileTags, Language, SymbolKind, tags};
+use rhumb_syntax::{Definition, FileTags, Language, tags};
 use rhumb_text::count;
 use rhumb_text::lines::{body, split};
 use rhumb_text::sanitize::visible_line;
@@ -262,11 +262,6 @@ fn definitions_of(
         found.retain(|found| symbol.fits(&found.path, &found.definition));
     }
     Ok(found)
-}
-
-fn is_value(kind: SymbolKind) -> bool {
-    use SymbolKind::{Constant, Field, Key, Section, Selector, Variable};
-    matches!(kind, Constant | Field | Key | Section | Selector | Variable)
 }
 
 /// Shows the code of the best definition of a symbol, and lists the others.

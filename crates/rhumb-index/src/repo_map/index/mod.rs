@@ -5,11 +5,14 @@
 //! records: a changed file adds a small segment and leaves the large ones unchanged.
 
 mod builder;
+mod files;
 mod segment;
 
 pub use builder::SegmentBuilder;
+pub(crate) use files::FileKind;
 pub use segment::{IndexedDefinition, NameReferences, NameTable, Record, SEGMENT_LAYOUT, Segment, SegmentTables};
 
+use self::files::FileTables;
 use crate::repo_map::request::MapFile;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,6 +46,7 @@ pub struct MapIndex {
     /// Names that the first segment lacks, as (segment, name).
     further: Vec<(u32, u32)>,
     numbers: HashMap<Box<str>, u32>,
+    tables: FileTables,
 }
 
 impl MapIndex {

@@ -227,7 +227,7 @@ impl<'s> Record<'s> {
         self.rows(self.segment.terms().unwrap_or_default(), 3)
     }
 
-    /// The terms of the text by passage; empty until the segment has its terms.
+    /// The terms of the text by chunk; empty until the segment has its terms.
     pub fn terms(&self) -> PackedTerms<'s> {
         PackedTerms::new(self.term_words())
     }
