@@ -21,52 +21,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) -> Result<u8, UserError> {
-    let mut notices = settings.notes();
+    let mut warnings = settings.notes();
     let (env, notes) = RequestEnv::of_user(settings);
-    notices.extend(notes.into_iter().map(|note| (note.message, note.hint)));
+    warnings.extend(notes.into_iter().map(|note| (note.message, note.hint)));
     let settings = &env.settings;
-    tell_key_command(settings);
-    let (mut request, mut lacking) = (ConnectRequest::default(), None);
-    // A malformed address is reported in the app: map, context and review work without a model.
-    let client = connect(&env).unwrap_or_else(|error| {
-        notices.push((format!("No model is connected: {error}."), error.hint()));
-        None
-    });
-    // Without a key, nothing is requested from a provider that needs one.
-    let client = match client {
-        Some(ModelClient { lacks_key_of: Some(provider), .. }) => {
-            let model = settings.model.clone().unwrap_or_default();
-            let text = format!("{model} needs a key for {provider}, and there is none");
-            request =
-                ConnectRequest { provider: Some(provider), model, reason: format!("{text}."), is_for_message: false };
-            lacking = Some(text);
-            None
-        }
-        client => client,
-    };
-    let connection = client.as_ref().map_or(Connection::None, |client| Connection::Remote {
-        model: client.model.clone(),
-        host: client.provider.name(),
-    });
-    notices.extend(client.iter().flat_map(|client| client.notes.clone()));
-    if let Some(model) = settings.model.as_deref().filter(|_| client.is_none() && lacking.is_none()) {
-        lacking = settings.lacking(model);
-        request.provider = settings.maker_of(model);
-        request.model = model.to_owned();
-        request.reason = lacking.as_deref().map(|lacking| format!("{lacking}.")).unwrap_or_default();
-    }
-    let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
-    notices.extend(recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint)));
-    if root.kind() == RootKind::Directory {
-        notices.push((
-            "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
-            "git init starts one.".to_owned(),
-        ));
-    }
+    announce_key_command(settings);
+    let model = ModelAtStart::connect(&env, &mut warnings);
+    warnings.extend(root_warnings(root, settings));
     let (themes, themes_folder) = themes();
     let theme_choice = theme_choice(settings);
-    let theme = chosen_theme(settings, &themes, &theme_choice, &mut notices)?;
-    notices.extend(key_notes(settings));
+    let theme = chosen_theme(settings, &themes, &theme_choice, &mut warnings)?;
+    warnings.extend(key_notes(settings));
     let plain = LineUiReason::wanted(args.plain, |name| std::env::var(name).ok());
     let start = Start {
         theme,
@@ -80,37 +45,105 @@ pub(super) fn open(root: &Root, settings: Settings, args: &Args, draft: String) 
         is_first: args.wanted().is_none() && settings.state_folder.as_deref().is_some_and(is_first_start),
         test_panic: args.test_panic,
         session: SessionStart {
-            connection,
             root: display_name(root),
             folder: root.path().to_owned(),
-            editor: settings.editor.clone(),
             draft,
             files: args.files.iter().map(|name| path_under(root, name)).collect(),
-            read: settings.reference_files(),
-            chat_files: Vec::new(),
-            editor_model: None,
-            map_refresh: settings.map_refresh,
-            edit_rounds: settings.edit_rounds,
-            verify_rounds: settings.verify_rounds,
-            trial_rules: settings.trial_rules,
-            agent_rules: settings.agent_rules,
-            allowed_commands: settings.allow.clone(),
-            suggest_commands: settings.suggest_commands,
-            auto_commit: settings.auto_commit,
-            rules: mode_rules(settings),
-            spending_cap: settings.spending_cap,
-            facts: client.as_ref().map(|client| Arc::clone(&client.facts)),
-            missing_model: lacking,
-            connect: client.is_none().then_some(request),
             resume: args.wanted(),
             resume_command: args.resume_command(plain.is_some()),
-            warnings: notices,
+            warnings,
             watch: settings.watch || args.provider.watch,
+            connection: model.connection(),
+            facts: model.client.as_ref().map(|client| Arc::clone(&client.facts)),
+            missing_model: model.missing,
+            connect: model.client.is_none().then_some(model.request),
+            ..session_start(settings)
         },
     };
     match plain {
-        Some(plain) => plain.run(start, root.clone(), env, client),
-        None => run(start, root.clone(), env, client),
+        Some(plain) => plain.run(start, root.clone(), env, model.client),
+        None => run(start, root.clone(), env, model.client),
+    }
+}
+
+/// The model of the settings when the app starts.
+#[derive(Default)]
+struct ModelAtStart {
+    client: Option<ModelClient>,
+    /// Why no model is connected although one was named: a sentence without its full stop.
+    missing: Option<String>,
+    /// The provider and the model that were named although no model is connected.
+    request: ConnectRequest,
+}
+
+impl ModelAtStart {
+    /// Connects the model of the settings. A malformed address is only a warning: map, context and review work without a model.
+    fn connect(env: &RequestEnv, warnings: &mut Vec<(String, String)>) -> Self {
+        let settings = &env.settings;
+        let client = connect(env).unwrap_or_else(|error| {
+            warnings.push((format!("No model is connected: {error}."), error.hint()));
+            None
+        });
+        match (client, settings.model.clone()) {
+            // Without a key, nothing is requested from a provider that needs one.
+            (Some(ModelClient { lacks_key_of: Some(provider), .. }), model) => {
+                let model = model.unwrap_or_default();
+                let missing = format!("{model} needs a key for {provider}, and there is none");
+                Self::missing(Some(provider), model, Some(missing))
+            }
+            (Some(client), _) => {
+                warnings.extend(client.notes.clone());
+                Self { client: Some(client), ..Self::default() }
+            }
+            (None, Some(model)) => Self::missing(settings.maker_of(&model), model.clone(), settings.lacking(&model)),
+            (None, None) => Self::default(),
+        }
+    }
+
+    /// No model, for a reason that may be unknown.
+    fn missing(provider: Option<String>, model: String, missing: Option<String>) -> Self {
+        let reason = missing.as_deref().map(|missing| format!("{missing}.")).unwrap_or_default();
+        let request = ConnectRequest { provider, model, reason, is_for_message: false };
+        Self { client: None, missing, request }
+    }
+
+    fn connection(&self) -> Connection {
+        self.client.as_ref().map_or(Connection::None, |client| Connection::Remote {
+            model: client.model.clone(),
+            host: client.provider.name(),
+        })
+    }
+}
+
+/// Finishes interrupted writes. Returns warnings about them, and that there is no git repository.
+fn root_warnings(root: &Root, settings: &Settings) -> Vec<(String, String)> {
+    let journal = settings.state_folder.as_deref().map(|state| Journal::new(state, root));
+    let interrupted = recovered(root, journal.as_ref()).into_iter().map(|failure| (failure.message, failure.hint));
+    let no_repository = (root.kind() == RootKind::Directory).then(|| {
+        (
+            "This folder is not in a git repository: what you accept is written, but not committed.".to_owned(),
+            "git init starts one.".to_owned(),
+        )
+    });
+    interrupted.chain(no_repository).collect()
+}
+
+/// A session as the settings determine it.
+fn session_start(settings: &Settings) -> SessionStart {
+    SessionStart {
+        editor: settings.editor.clone(),
+        read: settings.reference_files(),
+        map_refresh: settings.map_refresh,
+        edit_rounds: settings.edit_rounds,
+        verify_rounds: settings.verify_rounds,
+        trial_rules: settings.trial_rules,
+        agent_rules: settings.agent_rules,
+        allowed_commands: settings.allow.clone(),
+        suggest_commands: settings.suggest_commands,
+        auto_commit: settings.auto_commit,
+        rules: mode_rules(settings),
+        spending_cap: settings.spending_cap,
+        ..SessionStart::default()
     }
 }
 
@@ -131,7 +164,7 @@ fn is_first_start(state: &std::path::Path) -> bool {
 }
 
 /// Prints that the key command is run, which may take time or prompt before the screen is set up.
-fn tell_key_command(settings: &Settings) {
+fn announce_key_command(settings: &Settings) {
     let endpoint = settings.endpoint_without_key(settings.model.as_deref().unwrap_or_default());
     let source = endpoint.ok().flatten().and_then(|endpoint| endpoint.key_source);
     if matches!(source, Some(KeySource::Command(_))) {
@@ -139,18 +172,24 @@ fn tell_key_command(settings: &Settings) {
     }
 }
 
-/// Starts the app on a copy of the sample repository, with recorded replies.
-pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &PictureArgs) -> Result<u8, UserError> {
-    let machine = |error: std::io::Error| {
-        UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
-    };
-    let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(machine)?;
-    let sample = folder.path().join("tidewatch");
-    std::fs::create_dir(&sample).and_then(|()| demo::unpack(&sample)).map_err(machine)?;
+fn no_sample(error: &std::io::Error) -> UserError {
+    UserError::new(ErrorKind::Machine, format!("the sample cannot be copied: {error}"), "check the space in TMPDIR")
+}
+
+/// Creates the sample repository in a folder.
+fn sample_repository(folder: &Path) -> Result<Root, UserError> {
+    let sample = folder.join("tidewatch");
+    std::fs::create_dir(&sample).and_then(|()| demo::unpack(&sample)).map_err(|error| no_sample(&error))?;
     let git = |error: rhumb_workspace::git::GitError| UserError::new(ErrorKind::Machine, &error, error.hint());
     rhumb_workspace::git::init(&sample, "You", "you@example.com", "Start tidewatch").map_err(git)?;
-    let root =
-        Root::at(&sample).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))?;
+    Root::at(&sample).map_err(|error| UserError::new(ErrorKind::Machine, &error, error.hint().to_owned()))
+}
+
+/// Starts the app on a copy of the sample repository, with recorded replies.
+pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &PictureArgs) -> Result<u8, UserError> {
+    // The folder must exist while the app runs.
+    let folder = tempfile::Builder::new().prefix("rhumb-demo-").tempdir().map_err(|error| no_sample(&error))?;
+    let root = sample_repository(folder.path())?;
     let replies = demo::replies().into_iter().map(|(words, reply)| ScriptedReply {
         match_words: words.into_iter().map(str::to_owned).collect(),
         reply: reply.to_owned(),
@@ -179,7 +218,7 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         session: SessionStart {
             connection: Connection::Demo,
             root: "demo".to_owned(),
-            folder: sample,
+            folder: root.path().to_owned(),
             editor: settings.editor.clone(),
             draft: demo::FIRST_MESSAGE.to_owned(),
             files: demo::FIRST_FILES.iter().map(|path| (*path).to_owned()).collect(),
@@ -198,7 +237,6 @@ pub(super) fn demo(settings: Settings, speed: u32, plain: bool, picture: &Pictur
         ..settings
     };
     let (env, client) = (RequestEnv::new(settings), Some(ModelClient::new(provider, "demo".into())));
-    // The folder must exist while the app runs.
     if let Some(file) = &picture.svg {
         return draw(start, picture, file, |reports| Host::new(root, env, client, reports));
     }

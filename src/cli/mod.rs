@@ -69,7 +69,7 @@ fn start(args: Args) -> Result<u8, UserError> {
     if args.command.as_ref().is_some_and(Command::only_reads)
         && let Ok(root) = root(&args.root)
     {
-        headless::tell_unfinished(&root);
+        headless::report_unfinished(&root);
     }
     match args.command {
         None => {

@@ -4,7 +4,7 @@ use super::args::ApplyArgs;
 use super::index::blocked;
 use super::report::{as_diff, as_json, ask_each, outcome_line, warn_of_faults};
 use super::trial::{TrialCommand, Tried, run_now};
-use super::undo::{journal, may_go_unrecorded, tell_recovered};
+use super::undo::{journal, may_go_unrecorded, report_recovered};
 use super::{path_under, print_exactly, print_json, print_message, print_with_hint, read_input};
 use crate::config::Settings;
 use crate::error::{ErrorKind, UserError};
@@ -32,7 +32,7 @@ pub fn apply(root: &Root, settings: Option<Settings>, args: &ApplyArgs) -> Resul
     let reply = strip_thinking(&read_input(&args.reply)?);
     let journal = journal(root);
     if !args.dry_run {
-        tell_recovered(root, journal.as_ref());
+        report_recovered(root, journal.as_ref());
     }
     let env = RequestEnv::new(settings.unwrap_or_default());
     let trial =
@@ -57,7 +57,7 @@ pub fn apply(root: &Root, settings: Option<Settings>, args: &ApplyArgs) -> Resul
             Done { failure: Some(error), ..Done::default() }
         }
     };
-    tell(args, &proposal, &done)?;
+    print_result(args, &proposal, &done)?;
     let mut outcomes = proposal.outcomes.iter();
     if let Some(number) = done.tried.as_ref().and_then(|tried| tried.interrupted_by) {
         return Ok(EXIT_BY_SIGNAL + number);
@@ -209,7 +209,7 @@ fn mark_rejected(review: &Review, proposal: &mut Proposal) {
     }
 }
 
-fn tell(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserError> {
+fn print_result(args: &ApplyArgs, proposal: &Proposal, done: &Done) -> Result<(), UserError> {
     if args.json {
         let mut object = as_json(proposal);
         if let (Some(tried), Some(fields)) = (&done.tried, object.as_object_mut()) {

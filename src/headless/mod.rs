@@ -43,7 +43,7 @@ pub use search::search;
 pub use sessions::sessions;
 pub use trial::{NOT_RUN, try_command};
 pub use trust::trust;
-pub use undo::{tell_unfinished, undo};
+pub use undo::{report_unfinished, undo};
 pub use version::version;
 
 use crate::error::{ErrorKind, UserError};

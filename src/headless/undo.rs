@@ -61,7 +61,7 @@ pub(super) fn journal(root: &Root) -> Option<Journal> {
 }
 
 /// Reports interrupted writes of earlier processes, before a command that only reads files.
-pub fn tell_unfinished(root: &Root) {
+pub fn report_unfinished(root: &Root) {
     let unfinished = journal(root).map(|journal| rhumb_workspace::unfinished_writes(&journal)).unwrap_or_default();
     for (made_in, paths) in unfinished {
         let place = if made_in == root.path() { String::new() } else { format!(" in {}", made_in.display()) };
@@ -72,6 +72,6 @@ pub fn tell_unfinished(root: &Root) {
 }
 
 /// Recovers an interrupted write of an earlier process, and reports it.
-pub(super) fn tell_recovered(root: &Root, journal: Option<&Journal>) {
+pub(super) fn report_recovered(root: &Root, journal: Option<&Journal>) {
     recovered(root, journal).iter().for_each(|failure| print_with_hint(&failure.message, &failure.hint));
 }

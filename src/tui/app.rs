@@ -205,7 +205,7 @@ impl App {
                 let works = session.turn().is_some() || session.is_compacting();
                 works || session.attachments().page.is_some() || session.processes().is_running()
             }
-            Action::ViewLog => !self.session.processes().logs.is_empty(),
+            Action::ViewLog => !self.session.processes().logs().is_empty(),
             Action::Send => self.focus == Pane::Chat && !self.composer.is_empty(),
             Action::Newline | Action::ScrollUp => self.focus == Pane::Chat,
             Action::ScrollDown => self.focus == Pane::Chat && self.chat.from_bottom > 0,

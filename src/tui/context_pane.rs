@@ -95,7 +95,9 @@ fn draw_list(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect
             Some(part_line(app, (place, section, tool), prompt, to_go.contains(&place), area.width))
         }
         ContextRow::Passage(place) => Some(passage_line(app, prompt.passages.get(place)?, prompt, area.width)),
-        ContextRow::Kind(kind, count, tokens) => Some(kind_line(app, (kind, count, tokens), prompt, area.width)),
+        ContextRow::Kind { name, sections, tokens } => {
+            Some(kind_line(app, (name, sections, tokens), prompt, area.width))
+        }
     });
 }
 
@@ -166,13 +168,18 @@ fn cost_line(app: &App) -> Option<Line<'static>> {
     Some(Line::styled(parts.join(" · "), app.theme().style(role)))
 }
 
-fn kind_line(app: &App, (kind, count, tokens): (&str, usize, usize), prompt: &Prompt, columns: u16) -> Line<'static> {
+fn kind_line(
+    app: &App,
+    (name, sections, tokens): (&str, usize, usize),
+    prompt: &Prompt,
+    columns: u16,
+) -> Line<'static> {
     let theme = app.theme();
-    let count = if count > 1 { format!(" · {count}") } else { String::new() };
+    let count = if sections > 1 { format!(" · {sections}") } else { String::new() };
     let tokens_text = format!(" {:>5}", meter::tokens(tokens as u64));
     let share = format!("{:>3.0} %", tokens as f64 * 100.0 / prompt.tokens.max(1) as f64);
     let (title, muted) = (theme.style(Role::Title), theme.style(Role::Muted));
-    let left = vec![Span::styled(kind.to_owned(), title), Span::styled(count, muted)];
+    let left = vec![Span::styled(name.to_owned(), title), Span::styled(count, muted)];
     spread(left, vec![Span::styled(share, muted), Span::styled(tokens_text, title)], usize::from(columns))
 }
 
@@ -204,7 +211,7 @@ fn part_line(
     let dot = if part.cached { '•' } else { ' ' };
     let level = if to_go { Role::MeterHigh } else { Role::MeterLow };
     let weight = weight(app, (part.tokens, dot, level), prompt, columns);
-    let available = room_beside(&weight, columns);
+    let available = columns_beside(&weight, columns);
     let most = match part.kind {
         SectionKind::RepoMap => Some(prompt.plan.map),
         SectionKind::Passages => Some(prompt.plan.passages),
@@ -249,7 +256,7 @@ fn keys_note(secrets: &[&PromptSecret]) -> String {
 fn passage_line(app: &App, passage: &SentChunk, prompt: &Prompt, columns: u16) -> Line<'static> {
     let theme = app.theme();
     let weight = weight(app, (passage.tokens, ' ', Role::MeterLow), prompt, columns);
-    let available = room_beside(&weight, columns).saturating_sub(2);
+    let available = columns_beside(&weight, columns).saturating_sub(2);
     let label = passage.location.label();
     let place = width::clip_start(&sanitize::visible_line(&label), available).into_owned();
     let symbol = passage.location.anchor.as_ref().map_or("", |anchor| anchor.symbol.as_str());
@@ -275,7 +282,7 @@ fn weight(app: &App, (tokens, dot, level): (usize, char, Role), prompt: &Prompt,
 }
 
 /// The columns for a title between its mark and the part at the right.
-fn room_beside(weight: &[Span<'_>], columns: u16) -> usize {
+fn columns_beside(weight: &[Span<'_>], columns: u16) -> usize {
     let used: usize = weight.iter().map(Span::width).sum();
     usize::from(columns).saturating_sub(used + 4)
 }
@@ -323,7 +330,13 @@ pub enum ContextRow {
     Section(usize),
     /// A passage, by its index.
     Passage(usize),
-    Kind(&'static str, usize, usize),
+    /// The heading above the sections of a kind.
+    Kind {
+        name: &'static str,
+        /// The number of the sections, and their tokens together.
+        sections: usize,
+        tokens: usize,
+    },
 }
 
 /// The rows of a request. With `open`, the passages follow their section.
@@ -364,7 +377,7 @@ fn by_kind(prompt: &Prompt) -> Vec<ContextRow> {
     kinds.sort_by_key(|(_, places)| std::cmp::Reverse(sum(places)));
     let row = |(kind, mut places): (&'static str, Vec<usize>)| {
         places.sort_by_key(|place| std::cmp::Reverse(tokens(place)));
-        let heading = ContextRow::Kind(kind, places.len(), sum(&places));
+        let heading = ContextRow::Kind { name: kind, sections: places.len(), tokens: sum(&places) };
         std::iter::once(heading).chain(places.into_iter().map(ContextRow::Section)).collect::<Vec<_>>()
     };
     kinds.into_iter().flat_map(row).collect()
@@ -488,7 +501,7 @@ impl App {
         match self.context_row()? {
             ContextRow::Section(place) => Some(place),
             ContextRow::Passage(_) => passages_section(self.prompt()?),
-            ContextRow::Kind(..) => None,
+            ContextRow::Kind { .. } => None,
         }
     }
 
@@ -683,7 +696,7 @@ fn title_of(prompt: &Prompt, row: ContextRow) -> Option<String> {
             })
         }
         ContextRow::Passage(place) => Some(prompt.passages.get(place)?.location.label()),
-        ContextRow::Kind(..) => None,
+        ContextRow::Kind { .. } => None,
     }
 }
 
@@ -745,8 +758,8 @@ mod tests {
     #[test]
     fn kinds_stand_with_their_sums_the_heaviest_first() {
         let rows = rows(&prompt(), SectionOrder::ByKind, false);
-        assert_eq!(rows[0], ContextRow::Kind("files to edit", 2, 80));
+        assert_eq!(rows[0], ContextRow::Kind { name: "files to edit", sections: 2, tokens: 80 });
         assert_eq!(rows[1], ContextRow::Section(2), "the larger one");
-        assert_eq!(rows[3], ContextRow::Kind("instructions", 2, 15));
+        assert_eq!(rows[3], ContextRow::Kind { name: "instructions", sections: 2, tokens: 15 });
     }
 }

@@ -84,7 +84,7 @@ impl App {
     /// Shows a new warning of the chat in the status line while the chat is not on the screen.
     pub(crate) fn hint_unseen_warning(&mut self) {
         let transcript = self.session.transcript();
-        let before = std::mem::replace(&mut self.attention.told, transcript.len());
+        let before = std::mem::replace(&mut self.attention.seen_entries, transcript.len());
         let new = transcript.get(before..).unwrap_or_default();
         let panes = &self.layout.places.panes;
         // Many new entries at once come from a loaded session and are old.

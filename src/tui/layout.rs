@@ -5,7 +5,7 @@ use crate::config::LayoutChoice;
 use crate::store::{ChosenLayout, SavedLayout};
 use crate::tui::prelude::*;
 
-/// Smallest screen that can show a pane.
+/// Smallest screen that can show a pane, in columns and rows.
 pub const MIN_WIDTH: u16 = 40;
 pub const MIN_HEIGHT: u16 = 10;
 

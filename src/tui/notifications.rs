@@ -52,7 +52,7 @@ pub(crate) struct Attention {
     busy: bool,
     pub(crate) unseen: bool,
     /// Number of transcript entries when the chat was last on the screen.
-    pub(super) told: usize,
+    pub(super) seen_entries: usize,
 }
 
 /// Notifies through the terminal. The text contains nothing from a model or a file.

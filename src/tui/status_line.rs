@@ -158,17 +158,17 @@ fn place(app: &App) -> Part {
 
 /// The progress of reading the repository, or how much was left out.
 fn reading(app: &App) -> Option<Part> {
-    let told = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
+    let warning = |weight: u8, text: String| Part::new(weight, text, Role::Warning);
     Some(match app.session.survey() {
         SurveyState::Done => return None,
-        SurveyState::Reading(..) if app.session.is_stopping() => told(9, "reading stops …".to_owned()),
-        SurveyState::Reading(found, 0) => told(9, format!("listing files: {}", meter::grouped(found))),
+        SurveyState::Reading(..) if app.session.is_stopping() => warning(9, "reading stops …".to_owned()),
+        SurveyState::Reading(found, 0) => warning(9, format!("listing files: {}", meter::grouped(found))),
         SurveyState::Reading(read, total) => {
             let (read, total) = (meter::grouped(read), meter::grouped(total));
-            told(7, format!("reading {read} of {total} files")).or([(9, format!("{read}/{total} files"))])
+            warning(7, format!("reading {read} of {total} files")).or([(9, format!("{read}/{total} files"))])
         }
         SurveyState::Partial(read, total) => {
-            told(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)))
+            warning(1, format!("{} of {} files read", meter::grouped(read), meter::grouped(total)))
         }
     })
 }

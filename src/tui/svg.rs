@@ -138,7 +138,7 @@ impl OffscreenApp {
 /// The size of a cell, in units of the picture.
 const CELL: (f64, f64) = (8.4, 18.0);
 
-/// Distance of the baseline from the top of a cell.
+/// Distance of the baseline from the top of a cell, in units of the picture.
 const BASELINE: f64 = 13.5;
 
 const MARGIN: f64 = 12.0;

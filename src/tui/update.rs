@@ -333,8 +333,8 @@ impl App {
             Action::Escape => return self.escape(),
             Action::Quit => return self.leave(),
             Action::NextMode => {
-                let (told, effects) = self.session.next_mode();
-                self.hint.set(told.unwrap_or_else(|why| why));
+                let (result, effects) = self.session.next_mode();
+                self.hint.set(result.unwrap_or_else(|why| why));
                 return run(effects);
             }
             Action::FocusNext => self.focus = self.neighbour(1),

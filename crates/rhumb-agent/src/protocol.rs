@@ -440,11 +440,10 @@ fn json_call(text: &str, strict: bool) -> Option<Call> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, PatchTool, ToolSet, definitions, parse_call};
+    use crate::{Action, ToolSet, definitions, parse_call};
     use proptest::prelude::*;
 
-    const ALL: ToolSet =
-        ToolSet { edits: true, patch: PatchTool::Function, run: true, ask_user: true, fetch_url: true, task: true };
+    const ALL: ToolSet = ToolSet::ALL;
 
     fn parsed(answer: &str) -> Vec<Result<Action, String>> {
         let (_, calls) = calls(answer, 0);

@@ -35,6 +35,12 @@ pub struct ToolSet {
     pub task: bool,
 }
 
+impl ToolSet {
+    /// Every tool, with patches as a function.
+    pub const ALL: Self =
+        Self { edits: true, patch: PatchTool::Function, run: true, ask_user: true, fetch_url: true, task: true };
+}
+
 /// How `apply_patch` is offered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PatchTool {
@@ -328,9 +334,7 @@ pub fn parse_call(call: &ToolCall, set: &ToolSet) -> Result<Action, CallError> {
 
 /// The name of the tool and one line for a list of steps, also for a call that is not valid: then the line is the start of the arguments.
 pub fn describe(call: &ToolCall) -> (String, String) {
-    let set =
-        ToolSet { edits: true, patch: PatchTool::Function, run: true, ask_user: true, fetch_url: true, task: true };
-    match parse_call(call, &set) {
+    match parse_call(call, &ToolSet::ALL) {
         Ok(action) => (action.tool().to_owned(), one_line(&action.summary(), MAX_SUMMARY)),
         Err(_) => {
             let name = resolve(&call.name).map_or_else(|| one_line(&call.name, MAX_NAME), str::to_owned);
@@ -605,8 +609,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: ToolSet =
-        ToolSet { edits: true, patch: PatchTool::Function, run: true, ask_user: true, fetch_url: true, task: true };
+    const ALL: ToolSet = ToolSet::ALL;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
         ToolCall { id: "c".to_owned(), name: name.to_owned(), arguments: arguments.to_owned(), ..ToolCall::default() }

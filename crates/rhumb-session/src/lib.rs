@@ -106,11 +106,12 @@ pub use processes::{
 };
 pub use proposal::commits::{CommitChoice, CommitRequest, Commits, Committed, GitEffect, GitResponse, OwnChanges};
 pub use proposal::trial::{
-    CopyQuestion, TooLargeCopy, TrialCommand, TrialHunks, TrialRequest, TrialResult, TrialRules, VerifyTime,
+    CopyQuestion, FinishedTrial, TooLargeCopy, TrialCommand, TrialHunks, TrialRequest, TrialRules, VerifyTime,
 };
 pub use proposal::undo::{CommitPlan, UndoPreview, commit_change};
 pub use proposal::write::{
-    UnwrittenHunks, UnwrittenReason, WritePlan, WritePreview, WriteSummary, name_some, pending_writes,
+    FileSummary, PreviewedFile, UnwrittenHunks, UnwrittenReason, WritePlan, WritePreview, WriteSummary, name_some,
+    pending_writes,
 };
 pub use proposal::write_questions::{SHOW_FAULT, WriteConsent};
 pub use question::{Choice, Question, Questions, Subject};

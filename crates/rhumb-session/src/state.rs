@@ -74,10 +74,10 @@ impl Session {
     pub fn apply_setting(&mut self, name: &str, value: &toml::Value) -> bool {
         let count = value.as_integer().and_then(|count| usize::try_from(count).ok());
         match (name, value.as_bool(), count) {
-            ("suggest_commands", Some(on), _) => self.processes.suggestions = on,
+            ("suggest_commands", Some(on), _) => self.processes.set_offers_suggestions(on),
             ("accept_plan", Some(on), _) => self.modes.rules_mut().accept_plan = on,
             ("edit_rounds", _, Some(rounds)) => self.proposals.set_max_retries(rounds),
-            ("verify_rounds", _, Some(rounds)) => self.processes.max_rounds = rounds,
+            ("verify_rounds", _, Some(rounds)) => self.processes.set_max_rounds(rounds),
             _ => return false,
         }
         true
@@ -370,9 +370,7 @@ impl SessionStart {
     pub fn begin(&self) -> (Session, Vec<Effect>) {
         let (mut session, mut effects) = Session::start(self.connection.clone());
         session.proposals.set_max_retries(self.edit_rounds);
-        session.processes.max_rounds = self.verify_rounds;
-        session.processes.suggestions = self.suggest_commands;
-        session.processes.allowed.clone_from(&self.allowed_commands);
+        session.processes = Processes::new(self.verify_rounds, self.suggest_commands, self.allowed_commands.clone());
         session.proposals.set_trial_rules(self.trial_rules);
         session.agent.rules = self.agent_rules;
         session.proposals.set_commits(self.auto_commit);

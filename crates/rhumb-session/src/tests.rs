@@ -1,8 +1,8 @@
 //! Tests of the session: methods in, effects out.
 
 use super::*;
-use rhumb_edit::review::Decision;
-use rhumb_edit::{FileChange, FileProposal, Proposal};
+use rhumb_edit::review::{Decision, HunkMark};
+use rhumb_edit::{FileChange, FileProposal, Flag, Proposal};
 use rhumb_index::lexical::Depth;
 use rhumb_index::repo_map::{Digest, History, MapFile, MapIndex, TagGraph, Weights};
 use rhumb_llm::Role;
@@ -287,12 +287,12 @@ fn an_empty_answer_returns_the_message() {
 fn hunks_that_stay_pending_keep_their_marks() {
     let mut session = connected();
     session.handle(Response::Proposed { request: String::new(), proposal: proposal("a\nb\nc\n", "A\nb\nC\n") });
-    session.review_mut().files[0].hunks[1].marks = vec!["outside-chat".into()];
+    session.review_mut().files[0].hunks[1].marks = vec![HunkMark::Flag(Flag::OutsideChat)];
     let first = session.proposals.review().ids().next().unwrap();
     session.review_mut().decide(first, Decision::Accepted);
     session.write_accepted();
     session.handle(Response::Wrote(Written { paths: vec!["a".into()], ..Written::default() }));
-    assert_eq!(session.proposals.review().files[0].hunks[0].marks, ["outside-chat"]);
+    assert_eq!(session.proposals.review().files[0].hunks[0].marks, [HunkMark::Flag(Flag::OutsideChat)]);
 }
 
 #[test]

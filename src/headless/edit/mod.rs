@@ -9,7 +9,7 @@ mod request;
 
 use super::args::EditArgs;
 use super::trial::TrialCommand;
-use super::undo::{journal_of, tell_recovered};
+use super::undo::{journal_of, report_recovered};
 use super::{path_under, print, print_json, print_with_hint};
 use crate::config::{EmbeddingsSource, Settings};
 use crate::error::{ErrorKind, UserError};
@@ -24,7 +24,7 @@ use rhumb_workspace::Root;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-use one_shot::OneShot;
+use one_shot::{OneShot, OneShotSetup};
 use out::Out;
 pub(in crate::headless) use out::error_kind;
 use request::{check_ready, offline, provider, request, with_output};
@@ -73,10 +73,10 @@ pub fn edit_with(root: &Root, settings: Settings, args: &EditArgs, options: Edit
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(machine)?;
     let result = runtime.block_on(async {
-        let (reports, incoming) = mpsc::channel(256);
-        let host = Host::for_one_request(root.clone(), env, Some(client.clone()), reports);
+        let (sender, reports) = mpsc::channel(256);
+        let host = Host::for_one_request(root.clone(), env, Some(client.clone()), sender);
         let signals = Signals::for_lines().map_err(machine)?;
-        let one_shot = OneShot::new(args, root, session, host, client, incoming, signals, out).with_trial(trial);
+        let one_shot = OneShot::new(OneShotSetup { args, root, session, host, client, reports, signals, out, trial });
         if args.show_prompt { one_shot.show_prompt(&message).await } else { one_shot.run(&message).await }
     });
     // Threads that read the terminal or the repository must not delay the exit.
@@ -111,7 +111,7 @@ fn check(root: &Root, env: &RequestEnv, client: &ModelClient, args: &EditArgs) -
         print_with_hint(&message, &hint);
     }
     if !args.dry_run {
-        tell_recovered(root, journal_of(root, &env.settings).as_ref());
+        report_recovered(root, journal_of(root, &env.settings).as_ref());
     }
     Ok(())
 }

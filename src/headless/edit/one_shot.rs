@@ -27,22 +27,38 @@ use std::io::Write as _;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-pub(super) struct OneShot<'a> {
+/// What the front end of one request works with.
+pub(super) struct OneShotSetup<'a> {
     pub(super) args: &'a EditArgs,
-    root: &'a Root,
+    pub(super) root: &'a Root,
+    /// A session in which nothing was sent.
     pub(super) session: Session,
     pub(super) host: Host,
     pub(super) client: ModelClient,
+    /// The messages of the host.
+    pub(super) reports: mpsc::Receiver<HostMessage>,
+    pub(super) signals: Signals,
+    pub(super) out: Out,
+    /// The command of `--try`: hunks are written only if it succeeds in a trial checkout.
+    pub(super) trial: Option<Arc<TrialCommand>>,
+}
+
+pub(super) struct OneShot<'a> {
+    args: &'a EditArgs,
+    root: &'a Root,
+    session: Session,
+    host: Host,
+    client: ModelClient,
     reports: mpsc::Receiver<HostMessage>,
     signals: Signals,
-    pub(super) out: Out,
-    pub(super) shown: Option<Box<RequestSpec>>,
-    shows_prompt: bool,
-    /// The command of `--try`.
+    out: Out,
+    /// The request that is printed and not sent.
+    shown: Option<Box<RequestSpec>>,
     trial: Option<Arc<TrialCommand>>,
     has_surveyed: bool,
     /// The number of printed entries of the transcript.
     printed: usize,
+    /// The model that answers: that of `client`, or the editor model.
     model: String,
     answer: StreamingAnswer,
     /// Whether two parts of an answer were joined inside an edit and may not fit.
@@ -52,6 +68,7 @@ pub(super) struct OneShot<'a> {
     /// The newest proposal, until it is decided on.
     proposal: Option<Proposal>,
     asked: WriteQuestion,
+    /// The last write, whose commit is awaited.
     uncommitted: Option<(Written, WriteSummary)>,
     agent: AgentProgress,
     outcome: OneShotOutcome,
@@ -101,17 +118,8 @@ struct OneShotOutcome {
 const MAX_CALLS: usize = 1_000;
 
 impl<'a> OneShot<'a> {
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn new(
-        args: &'a EditArgs,
-        root: &'a Root,
-        session: Session,
-        host: Host,
-        client: ModelClient,
-        reports: mpsc::Receiver<HostMessage>,
-        signals: Signals,
-        out: Out,
-    ) -> Self {
+    pub(super) fn new(setup: OneShotSetup<'a>) -> Self {
+        let OneShotSetup { args, root, session, host, client, reports, signals, out, trial } = setup;
         Self {
             args,
             root,
@@ -124,8 +132,7 @@ impl<'a> OneShot<'a> {
             signals,
             out,
             shown: None,
-            shows_prompt: args.show_prompt,
-            trial: None,
+            trial,
             has_surveyed: false,
             answer: StreamingAnswer::default(),
             has_doubtful_seam: false,
@@ -136,11 +143,6 @@ impl<'a> OneShot<'a> {
             agent: AgentProgress { is_undecided: args.agent, ..AgentProgress::default() },
             outcome: OneShotOutcome::default(),
         }
-    }
-
-    /// Writes only if a command succeeds in a trial checkout.
-    pub(super) fn with_trial(self, trial: Option<Arc<TrialCommand>>) -> Self {
-        Self { trial, ..self }
     }
 
     /// Sends the message and runs until all work is done. Returns the exit code.
@@ -160,7 +162,7 @@ impl<'a> OneShot<'a> {
     }
 
     /// Reads the repository, then sends the message.
-    pub(super) async fn begin(&mut self, message: &str) -> Result<(), UserError> {
+    async fn begin(&mut self, message: &str) -> Result<(), UserError> {
         self.perform(vec![Effect::Survey])?;
         while self.session.survey() != SurveyState::Done && self.outcome.leaving.is_none() {
             self.next().await?;
@@ -218,7 +220,7 @@ impl<'a> OneShot<'a> {
     }
 
     /// Handles responses until nothing is running, or the agent loop waits for the answer to a question.
-    pub(super) async fn settle(&mut self) -> Result<(), UserError> {
+    async fn settle(&mut self) -> Result<(), UserError> {
         let asks = |session: &Session| {
             session.questions().iter().any(|question| matches!(question.subject, Subject::Agent(_)))
         };
@@ -271,7 +273,7 @@ impl<'a> OneShot<'a> {
                     self.has_surveyed = true;
                     self.host.execute(Effect::Survey);
                 }
-                Effect::Ask(order) if self.shows_prompt => self.shown = Some(order),
+                Effect::Ask(order) if self.args.show_prompt => self.shown = Some(order),
                 Effect::Run(_) if self.outcome.stopped_by.is_some() && !self.session.processes().is_running() => {}
                 Effect::Mention(MentionEffect::LookUp { .. })
                 | Effect::Ask(_)
@@ -286,7 +288,24 @@ impl<'a> OneShot<'a> {
                 | Effect::Run(_) => {
                     self.host.execute(effect);
                 }
-                _ => {}
+                Effect::StopIndexing
+                | Effect::ResumeIndexing
+                | Effect::WatchFiles(_)
+                | Effect::WatchComments(_)
+                | Effect::Measure(_)
+                | Effect::Undo(_)
+                | Effect::Reread(_)
+                | Effect::CopyPrompt(_)
+                | Effect::FindServers
+                | Effect::Connect { .. }
+                | Effect::UseModel(_)
+                | Effect::Connecting(_)
+                | Effect::Notify(_)
+                | Effect::Mention(_)
+                | Effect::Lookup(_)
+                | Effect::Index(_)
+                | Effect::Persist(_)
+                | Effect::Fetch(_) => {}
             }
         }
         Ok(())

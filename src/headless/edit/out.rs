@@ -194,7 +194,7 @@ impl Out {
         self.event(&TurnEvent::Written {
             written: written.paths.clone(),
             commit: written.commit.clone(),
-            files: summary.written.iter().map(|(path, hunks, _)| file(path, *hunks)).collect(),
+            files: summary.written.iter().map(|written| file(&written.path, written.hunks)).collect(),
             not_written: not_written.collect(),
         })
     }

@@ -277,7 +277,7 @@ impl LineUi {
     }
 
     fn print_last_output(&mut self) {
-        let Some(log) = self.session.processes().logs.last() else { return self.out.line("No command has run yet.") };
+        let Some(log) = self.session.processes().logs().last() else { return self.out.line("No command has run yet.") };
         let title = format!("The output of {}", log.line);
         let lines: Vec<&str> = log.lines.iter().map(String::as_str).chain([log.open_line.as_str()]).collect();
         let text = lines.join("\n");

@@ -483,7 +483,7 @@ impl LineUi {
         // The entry of the command comes first, if the command ended before it printed anything.
         self.print_transcript();
         self.out.lines(lines);
-        let Some(log) = self.session.processes().logs.iter().find(|log| log.run == run) else { return };
+        let Some(log) = self.session.processes().logs().iter().find(|log| log.run == run) else { return };
         self.out.line(&format!("end of output: {}", detail(&log.state.words(log.seconds))));
         if left_out {
             self.out.line("hint: Some lines were not printed. /output prints all of them.");

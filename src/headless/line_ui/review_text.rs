@@ -1,7 +1,7 @@
 //! Renders hunks in words: number, location, size, marks, decision, and lines.
 
 use rhumb_edit::review::{
-    CommentTarget, Composed, Decision, EditState, FileReview, HunkId, Review, ReviewHunk, describe_mark,
+    CommentTarget, Composed, Decision, EditState, FileReview, HunkId, HunkMark, Review, ReviewHunk,
 };
 use rhumb_edit::{FileChange, Outcome};
 use rhumb_text::{count, lines};
@@ -35,7 +35,7 @@ pub(super) fn heading(review: &Review, id: HunkId) -> String {
     if file.is_divisible() && hunk.is_located_exactly() {
         parts.push("located exactly".to_owned());
     }
-    parts.extend(hunk.marks.iter().map(|mark| describe_mark(mark)));
+    parts.extend(hunk.marks.iter().map(HunkMark::describe));
     parts.extend(hunk.original().map(|_| "changed by you".to_owned()));
     parts.push(decision(hunk));
     parts.join(", ")

@@ -3,7 +3,7 @@
 use super::{hunk_diff, syntax_faults, syntax_warning};
 use crate::headless::line_ui::edit_file_name;
 use crate::tui::{self, theme::ColorDepth};
-use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, Review, ReviewHunk, describe_mark};
+use rhumb_edit::review::{Composed, Decision, FileReview, HunkId, HunkMark, Review, ReviewHunk};
 use rhumb_edit::{FileChange, Flag};
 use rhumb_text::{count, sanitize};
 use rhumb_workspace::process::{EditorSession, named_editor};
@@ -292,8 +292,8 @@ impl<R: BufRead, W: Write> HunkPrompt<'_, R, W> {
 
 /// The marks of a hunk, in lines.
 fn notes(hunk: &ReviewHunk) -> Vec<String> {
-    let others = hunk.marks.iter().filter(|mark| *mark != Flag::SyntaxError.name());
-    let others: Vec<String> = others.map(|mark| describe_mark(mark)).collect();
+    let others = hunk.marks.iter().filter(|mark| **mark != HunkMark::Flag(Flag::SyntaxError));
+    let others: Vec<String> = others.map(HunkMark::describe).collect();
     let note = (!others.is_empty()).then(|| format!("note: {}", others.join("; ")));
     let warning = "warning: this hunk breaks the syntax of the file (syntax-error)";
     note.into_iter().chain(hunk.breaks_syntax().then(|| warning.to_owned())).collect()
@@ -396,7 +396,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use rhumb_edit::{FileProposal, Proposal};
+    use rhumb_edit::{FileProposal, Proposal, Strategy};
 
     /// A review of a file with three hunks, the second of which can be split, and a file with one.
     fn file(path: &str, base: &str, proposed: &str) -> FileProposal {
@@ -515,7 +515,8 @@ mod tests {
             assert!(out.contains("warning: a.py does not parse at line 4: y = (2"), "{out}");
         }
         let mut review = review();
-        review.files[0].hunks[0].marks = vec!["fuzzy 93 %".into(), "syntax-error".into()];
+        review.files[0].hunks[0].marks =
+            vec![HunkMark::Located(Strategy::Fuzzy, 93), HunkMark::Flag(Flag::SyntaxError)];
         let (_, out) = answered(&mut review, "");
         let expected =
             "note: located by fuzzy 93 percent\nwarning: this hunk breaks the syntax of the file (syntax-error)\n";
@@ -525,7 +526,7 @@ mod tests {
     #[test]
     fn a_hunk_that_needs_confirmation_is_asked_about_separately() {
         let mut review = review();
-        review.files[0].hunks[1].marks = vec!["runs-later".into()];
+        review.files[0].hunks[1].marks = vec![HunkMark::Flag(Flag::RunsLater)];
         let (_, out) = answered(&mut review, "a\nn\ny\n");
         assert_eq!(decisions(&review), "ynyy", "{out}");
     }

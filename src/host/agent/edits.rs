@@ -47,7 +47,7 @@ impl Host {
         }
         let outcomes = [proposal.outcomes.as_slice(), &proposal.repeated].concat();
         let ok = outcomes.iter().all(|outcome| outcome.status == Status::Applied);
-        let text = outcomes.iter().map(|outcome| told(outcome, &proposal)).collect::<Vec<_>>().join("\n");
+        let text = outcomes.iter().map(|outcome| outcome_text(outcome, &proposal)).collect::<Vec<_>>().join("\n");
         let lines: usize = outcomes.iter().map(|outcome| outcome.replacement.lines().count()).sum();
         let summary = if ok { count(lines, "line") } else { "refused".to_owned() };
         let outcome = ToolOutcome { proposal: Some(proposal), ..ToolOutcome::default() };
@@ -113,7 +113,7 @@ fn new_lines(outcome: &Outcome, proposal: &Proposal) -> Option<(usize, usize)> {
 }
 
 /// The outcome of an edit, for the model.
-fn told(outcome: &Outcome, proposal: &Proposal) -> String {
+fn outcome_text(outcome: &Outcome, proposal: &Proposal) -> String {
     let path = &outcome.path;
     if outcome.status == Status::Refused {
         let mut text = format!("{path}: refused: {}.", outcome.reason.trim_end_matches('.'));
@@ -169,17 +169,17 @@ mod tests {
         propose_all(&pending, &[ParsedReply { edits: vec![edit], ..ParsedReply::default() }], &files)
     }
 
-    fn told_of(proposal: &Proposal) -> String {
-        proposal.outcomes.iter().chain(&proposal.repeated).map(|outcome| told(outcome, proposal)).collect()
+    fn texts_of(proposal: &Proposal) -> String {
+        proposal.outcomes.iter().chain(&proposal.repeated).map(|outcome| outcome_text(outcome, proposal)).collect()
     }
 
     #[test]
     fn an_edit_sees_those_before_it_and_names_the_lines_of_its_text() {
         let first = propose(Vec::new(), Edit::replace("a.py", "one", "zero\none"));
-        assert_eq!(told_of(&first), "a.py: edited; the new text is lines 1-2.");
+        assert_eq!(texts_of(&first), "a.py: edited; the new text is lines 1-2.");
         let second = propose(Review::new(first).pending_changes(), Edit::replace("a.py", "two\n", "2\n"));
         assert_eq!(second.files[0].proposed.as_deref(), Some("zero\none\n2\nthree\n"));
-        assert_eq!(told_of(&second), "a.py: edited; the new text is lines 3-3.");
+        assert_eq!(texts_of(&second), "a.py: edited; the new text is lines 3-3.");
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         let whole = propose(Vec::new(), Edit::replace("a.py", "one\ntwo\nthree\n", "new\n"));
         assert_eq!(whole.files[0].proposed.as_deref(), Some("new\n"));
         let created = propose(Vec::new(), Edit::write("b/c.py", "x = 1\n"));
-        assert!(told_of(&created).starts_with("b/c.py: will be created."), "{}", told_of(&created));
+        assert!(texts_of(&created).starts_with("b/c.py: will be created."), "{}", texts_of(&created));
         let deleted = propose(Vec::new(), Edit::delete("a.py"));
         assert_eq!(deleted.files[0].proposed, None);
     }
@@ -220,9 +220,9 @@ mod tests {
     #[test]
     fn a_refused_edit_says_why_and_shows_the_nearest_lines() {
         let refused = propose(Vec::new(), Edit::replace("a.py", "twwo and more\n", "2\n"));
-        let text = told_of(&refused);
+        let text = texts_of(&refused);
         assert!(text.starts_with("a.py: refused: "), "{text}");
         let outside = propose(Vec::new(), Edit::write("../x.py", "x\n"));
-        assert!(told_of(&outside).contains("refused"), "{}", told_of(&outside));
+        assert!(texts_of(&outside).contains("refused"), "{}", texts_of(&outside));
     }
 }

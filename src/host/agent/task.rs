@@ -1,9 +1,9 @@
 //! A question that the agent gives to another model, which can only read. Its answer alone returns to the loop.
 
 use super::{CallResult, MAX_RESULT_BYTES, MAX_RESULT_LINES};
-use crate::host::{Host, on_blocking_thread, weak_client};
+use crate::host::{Host, ModelClient, on_blocking_thread, weak_client};
 use rhumb_agent::{Action, CallError, PatchTool, ToolSet, clip, definitions, parse_call};
-use rhumb_llm::{Completion, Finish, Message, Request, Role, StreamEvent, ToolCall, ToolResult, Usage};
+use rhumb_llm::{Completion, Finish, LlmError, Message, Request, Role, StreamEvent, ToolCall, ToolResult, Usage};
 use rhumb_session::{AgentView, AskEvent, Response, Spent};
 use rhumb_text::count;
 use rhumb_text::secrets::masked;
@@ -22,6 +22,29 @@ const MAX_RESULT_TOKENS: usize = 60_000;
 /// The tools of a task.
 const TOOLS: ToolSet =
     ToolSet { edits: false, patch: PatchTool::None, run: false, ask_user: false, fetch_url: false, task: false };
+
+/// Sends a request. Returns how the answer ended, its text, and its usage if the server reports that.
+async fn answer(
+    client: &ModelClient,
+    request: Request,
+    cancel: &CancellationToken,
+) -> (Result<Completion, LlmError>, String, Option<Usage>) {
+    let (sender, mut events) = mpsc::channel(64);
+    let listen = async {
+        let (mut text, mut usage) = (String::new(), None);
+        while let Some(event) = events.recv().await {
+            match event {
+                StreamEvent::Text(piece) => text.push_str(&piece),
+                StreamEvent::Retract => text.clear(),
+                StreamEvent::Usage(counts) => usage = Some(counts),
+                _ => {}
+            }
+        }
+        (text, usage)
+    };
+    let (end, (text, usage)) = tokio::join!(client.provider.stream(request, cancel.clone(), sender), listen);
+    (end, text, usage)
+}
 
 impl Host {
     /// Has the weak model answer a question about the repository.
@@ -55,20 +78,7 @@ impl Host {
                 return CallResult::new(false, "The task would exceed the spending cap.");
             }
             let asked = request.tokens as u64;
-            let (sender, mut events) = mpsc::channel(64);
-            let listen = async {
-                let (mut text, mut usage) = (String::new(), None);
-                while let Some(event) = events.recv().await {
-                    match event {
-                        StreamEvent::Text(piece) => text.push_str(&piece),
-                        StreamEvent::Retract => text.clear(),
-                        StreamEvent::Usage(counts) => usage = Some(counts),
-                        _ => {}
-                    }
-                }
-                (text, usage)
-            };
-            let (end, (text, usage)) = tokio::join!(client.provider.stream(request, cancel.clone(), sender), listen);
+            let (end, text, usage) = answer(&client, request, cancel).await;
             let output = rhumb_tokens::estimate(&text) as u64;
             let counted = rhumb_llm::models::Tokens { fresh: asked, output, ..Default::default() };
             let tokens = usage.map_or(counted, Usage::tokens);

@@ -82,9 +82,9 @@ impl PassageSource {
         places.sort_by_key(|place| place.rank);
         let files: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
         let (count_of, files) = (count(places.len(), "passage"), count(files.len(), "file"));
-        let told = vec![format!("Searched for “{}”: {count_of} in {files}.", shortened(question))];
-        let told = if places.is_empty() { Vec::new() } else { told };
-        FoundPassages { locations: places, summary: told, related: passages.related().to_vec(), notes: Vec::new() }
+        let searched = || format!("Searched for “{}”: {count_of} in {files}.", shortened(question));
+        let summary = if places.is_empty() { Vec::new() } else { vec![searched()] };
+        FoundPassages { locations: places, summary, related: passages.related().to_vec(), notes: Vec::new() }
     }
 
     /// The location of lines of a passage. Its anchor is the first definition in them.

@@ -8,8 +8,6 @@ use super::attachments::image_refusal;
 use super::codebase::current_passages;
 use map_cache::MapCache;
 use request_env::RequestEnv;
-use rhumb_agent::{PatchTool, ToolSet};
-use rhumb_edit::EditFormat;
 use rhumb_index::repo_map::{MapRequest, MapStyle, Refresh, TagGraph};
 use rhumb_llm::Image;
 use rhumb_llm::models::{Caching, Model};
@@ -73,8 +71,7 @@ pub fn compose(
     let has_chat_files = files.iter().any(|file| !file.read_only);
     let overrides =
         BudgetOverrides { map: map_tokens, passages: settings.codebase.tokens, history: settings.history_tokens };
-    let set = spec.tools.map(|set| ToolSet { patch: patch_tool(context), ..set });
-    let tools = set.map(|set| rhumb_agent::definitions(&set)).unwrap_or_default();
+    let tools = spec.tools.as_ref().map(rhumb_agent::definitions);
     let inputs = ContextInputs {
         task: context.env.task(spec, context.model),
         model: context.model,
@@ -91,7 +88,7 @@ pub fn compose(
         draft: &draft,
         may_drop_history: spec.may_drop_history,
         send_secrets: settings.send_secrets,
-        tools: spec.tools.map(|_| OfferedTools { tools: &tools, as_text: spec.text_protocol }),
+        tools: tools.as_deref().map(|tools| OfferedTools { tools, as_text: spec.text_protocol }),
     };
     // The map is at the beginning of the cached prefix.
     let cached = settings.cache_prompts && context.model.capabilities.caching != Caching::None;
@@ -111,14 +108,6 @@ pub fn compose(
         provisional: source.is_some_and(|source| source.provisional),
         prompt: Arc::new(prompt),
         unreadable,
-    }
-}
-
-/// How the model is offered patches: the newer models of OpenAI are trained on them.
-fn patch_tool(context: &ComposeContext<'_>) -> PatchTool {
-    match context.model.edit_format {
-        EditFormat::Patch => PatchTool::BuiltIn,
-        _ => PatchTool::None,
     }
 }
 

@@ -82,7 +82,7 @@ impl KeyMap {
         for name in overrides.keys().filter(|name| !ACTIONS.iter().any(|info| info.name == name.as_str())) {
             let meant = nearest(name, ACTIONS.iter().map(|info| info.name))
                 .map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
-            builder.tell(name, format!("there is no action {name}{meant}"));
+            builder.add_problem(name, format!("there is no action {name}{meant}"));
         }
         let named = || ACTIONS.iter().filter_map(|info| Some((info, overrides.get(info.name)?)));
         for (info, keys) in named() {
@@ -120,17 +120,17 @@ struct KeyMapBuilder {
 }
 
 impl KeyMapBuilder {
-    fn tell(&mut self, name: &str, text: String) {
+    fn add_problem(&mut self, name: &str, text: String) {
         self.problems.push(KeyProblem { name: name.to_owned(), text });
     }
 
     fn claim(&mut self, info: &'static ActionInfo, written: &str) {
         let keys = match parse_sequence(written) {
             Ok(keys) => keys,
-            Err(part) => return self.tell(info.name, format!("`{part}` is no key")),
+            Err(part) => return self.add_problem(info.name, format!("`{part}` is no key")),
         };
         if let Some(why) = self.refused(info, &keys) {
-            return self.tell(info.name, why);
+            return self.add_problem(info.name, why);
         }
         self.own.push((info, keys.clone()));
         self.keys.entry(info.action).or_default().push(keys);
@@ -167,13 +167,13 @@ impl KeyMapBuilder {
         let keys = self.keys.entry(*action).or_default();
         if !keys.iter().any(|own| own == key) {
             keys.push((*key).to_owned());
-            self.tell(info.name, format!("{key} stays the key of {}", info.name));
+            self.add_problem(info.name, format!("{key} stays the key of {}", info.name));
         }
     }
 
     /// Removes default keys that the settings give to another action of the same scope.
     fn remove_taken_keys(&mut self) {
-        let mut told = Vec::new();
+        let mut problems = Vec::new();
         let is_own = |action: Action| self.own.iter().any(|(own, _)| own.action == action);
         let others: Vec<&ActionInfo> = ACTIONS.iter().filter(|info| !is_own(info.action)).collect();
         for info in others {
@@ -188,31 +188,31 @@ impl KeyMapBuilder {
                     format!("which keeps {}", left.join(", "))
                 };
                 let what = if own == key { key.clone() } else { format!("{key} (it begins as {own} does)") };
-                told.push((by.name, format!("{what} is taken from {}, {rest}", info.name)));
+                problems.push((by.name, format!("{what} is taken from {}, {rest}", info.name)));
             }
             if !lost.is_empty() {
                 self.keys.insert(info.action, left);
             }
         }
-        told.into_iter().for_each(|(name, text)| self.tell(name, text));
+        problems.into_iter().for_each(|(name, text)| self.add_problem(name, text));
     }
 
     /// Reports keys of the settings that mean something else in a pane.
     fn report_shadowed(&mut self) {
-        let mut told = Vec::new();
+        let mut problems = Vec::new();
         for (info, own) in &self.own {
             for other in ACTIONS.iter().filter(|other| other.action != info.action && meet(info.scope, other.scope)) {
                 let theirs = self.keys.get(&other.action).into_iter().flatten();
                 for key in theirs.filter(|key| clashes(key, own)) {
-                    let is_told =
+                    let is_reported =
                         self.own.iter().any(|(a, k)| a.action == other.action && k == key && other.name < info.name);
-                    if !is_told {
-                        told.push((info.name, shadow((info, own), (other, key))));
+                    if !is_reported {
+                        problems.push((info.name, shadow((info, own), (other, key))));
                     }
                 }
             }
         }
-        told.into_iter().for_each(|(name, text)| self.tell(name, text));
+        problems.into_iter().for_each(|(name, text)| self.add_problem(name, text));
     }
 }
 
@@ -341,13 +341,13 @@ fn base(text: &str) -> Option<String> {
 /// The entries of the table `[keys]` that are ignored or hide another key, each with its file, its line and a remedy.
 pub fn key_notes(settings: &Settings) -> Vec<(String, String)> {
     let (_, problems) = KeyMap::with(&settings.display.keys);
-    let told = |name: &str, text: &str| {
+    let note = |name: &str, text: &str| {
         let origin = settings.layers.origin(&format!("keys.{name}"));
         let end = if text.ends_with('?') { "" } else { "." };
         format!("{}: {text}{end}", origin.map_or("keys".to_owned(), |origin| origin.to_string()))
     };
     let hint = "/keys shows the names of actions and the keys in force.";
-    problems.iter().map(|problem| (told(&problem.name, &problem.text), hint.to_owned())).collect()
+    problems.iter().map(|problem| (note(&problem.name, &problem.text), hint.to_owned())).collect()
 }
 
 /// The keys of an incomplete sequence, and whether the last key was Ctrl-C.

@@ -317,7 +317,7 @@ impl App {
 
     /// Opens the log of the command under the cursor, or the newest log.
     pub(crate) fn open_log(&mut self) {
-        let logs = &self.session.processes().logs;
+        let logs = self.session.processes().logs();
         let is_run = |entry: &usize| matches!(self.session.transcript().get(*entry), Some(Entry::Ran(_)));
         let under_cursor =
             Some(self.chat.reading.stop_id.entry).filter(|_| self.chat.reading.on && self.focus == Pane::Chat);
@@ -332,7 +332,7 @@ impl App {
     /// Opens the log of a command of the transcript. After a restart only its last lines are available.
     fn open_log_of(&mut self, entry: usize) {
         let Some(Entry::Ran(ran)) = self.session.transcript().get(entry) else { return };
-        let logs = &self.session.processes().logs;
+        let logs = self.session.processes().logs();
         let is_held = logs.iter().any(|log| log.run == ran.run && log.line == ran.line);
         if is_held {
             self.overlays.show(LogView::new(logs).at_run(ran.run))

@@ -1,6 +1,7 @@
 //! The chat pane: the transcript with its citations as links, the state of the running turn, and the composer.
 
 mod actions;
+mod activity;
 mod message;
 mod plan;
 mod reading;
@@ -10,7 +11,6 @@ mod transcript;
 
 use ratatui::widgets::{Block, Borders};
 use rhumb_session::context::Mode;
-use rhumb_session::{Choice, Question, Subject, TurnStatus};
 
 use self::reading::NEW_LINES_ROW;
 use self::transcript::TranscriptView;
@@ -40,82 +40,28 @@ const MIN_RULE_COLUMNS: usize = 12;
 /// Draws the pane. The scroll position is a distance from the end. While the user has scrolled up, new lines are added to the
 /// distance, so that the visible text does not move.
 pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect) {
-    let leave = app.keys.first(Action::Escape);
-    let (reads, scrolled) = (
-        format!("reading; {leave} returns to the composer"),
-        format!("scrolled; {} goes to the end", app.keys.first(Action::ScrollToEnd)),
-    );
-    let note = if app.chat.reading.on {
-        &reads
-    } else if app.chat.from_bottom > 0 {
-        &scrolled
-    } else if app.session.is_watching() {
-        "watching AI! comments"
-    } else {
-        ""
-    };
-    let inner = pane_block(app, frame, area, Pane::Chat, note);
+    let inner = pane_block(app, frame, area, Pane::Chat, &note(app));
     if inner.is_empty() {
         return;
     }
-    let rows =
-        app.composer.height(inner.width.saturating_sub(2), (app.layout.screen.1 / 3).min(inner.height / 2).max(1));
-    let mut status: Vec<Line<'_>> = search_line(app, inner.width).into_iter().collect();
-    let cancels = format!(" · {leave} cancels");
-    let command = app.session.processes().status();
-    let agent = app.session.agent_status();
-    if let Some(turn) = app.session.turn() {
-        // The line of a command of the agent says more than that tools run.
-        let tools = command.as_ref().filter(|_| turn.status == TurnStatus::Tools);
-        let words = match tools {
-            Some(command) => sanitize::visible_line(command).into_owned(),
-            None if turn.status == TurnStatus::Tools && has_agent_question(app) => "waiting for your answer".to_owned(),
-            None => turn.status.to_string(),
-        };
-        let (words, keys) = match agent {
-            Some(agent) if agent.is_pausing => {
-                (format!("pausing after this step · {words}"), format!(" · {leave} again stops"))
-            }
-            Some(_) => (words, format!(" · {leave} pauses")),
-            None => (words, cancels.clone()),
-        };
-        let log = tools.map_or_else(String::new, |_| format!(" · {} log", app.keys.first(Action::ViewLog)));
-        status.push(running_line(app, &words, &format!("{keys}{log}"), inner.width));
-    }
-    if app.session.is_compacting() {
-        status.push(running_line(app, "summarising the conversation", &cancels, inner.width));
-    }
-    status.extend(steering_lines(app, inner.width));
-    status.extend(queue_lines(app, inner.width));
-    if let Some(page) = &app.session.attachments().page {
-        status.push(running_line(app, &page.status(), &format!(" · {leave} stops"), inner.width));
-    }
-    let is_told = app.session.turn().is_some_and(|turn| turn.status == TurnStatus::Tools);
-    if let Some(command) = command.filter(|_| !is_told) {
-        let stops = if app.session.turn().is_some() { String::new() } else { format!(" · {leave} stops it") };
-        let way_out = format!("{stops} · {} log", app.keys.first(Action::ViewLog));
-        status.push(running_line(app, &sanitize::visible_line(&command), &way_out, inner.width));
-    }
+    let columns = inner.width;
+    let max_rows = (app.layout.screen.1 / 3).min(inner.height / 2).max(1);
+    let rows = app.composer.height(columns.saturating_sub(2), max_rows);
+    let mut status = activity::lines(app, columns);
     let spare = usize::from(inner.height.saturating_sub(rows + 1)).saturating_sub(status.len());
-    let most = if app.session.questions().is_empty() { usize::from(inner.height) / 3 } else { 1 };
-    let most = most.min(spare.saturating_sub(MIN_TRANSCRIPT_LINES)).max(usize::from(spare >= MIN_LINES_BELOW_PLAN));
-    let plan = plan::lines(cache.chat.plan.items(&app.session), inner.width, most, app.theme());
-    let spare = spare.saturating_sub(plan.len());
-    let question =
-        app.session.questions().first().map(|question| (question, question_lines(question, app, inner.width)));
-    let mut whole = None;
-    if let Some((question, lines)) = question {
-        if lines.len() == 1 || (!app.chat.reading.on && spare >= lines.len() + MIN_TRANSCRIPT_LINES) {
-            status.extend(lines);
-            whole = Some(question.clone());
-        } else {
-            status.push(folded_question(question, app, inner.width));
-        }
+    let plan_items = cache.chat.plan.items(&app.session);
+    let plan = plan::lines(plan_items, columns, max_plan_lines(app, inner.height, spare), app.theme());
+    let question = app.session.questions().first();
+    let mut has_whole_question = false;
+    if let Some(question) = question {
+        let (lines, is_whole) = activity::question(question, app, columns, spare.saturating_sub(plan.len()));
+        status.extend(lines);
+        has_whole_question = is_whole;
     }
-    let [pinned, transcript, turn, composer] = Layout::vertical([
+    let [pinned, transcript, below, composer] = Layout::vertical([
         Constraint::Length(cells(plan.len())),
         Constraint::Fill(1),
-        Constraint::Length(u16::try_from(status.len()).unwrap_or(0)),
+        Constraint::Length(cells(status.len())),
         Constraint::Length(rows + 1),
     ])
     .areas(inner);
@@ -126,12 +72,12 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
         let style = app.theme().style(Role::Selection);
         cache.selected = mouse::mark(frame.buffer_mut(), readable, from, to, style);
     }
-    if usize::from(turn.height) >= status.len() {
-        cache.question = whole;
+    if usize::from(below.height) >= status.len() {
+        cache.question = question.filter(|_| has_whole_question).cloned();
     }
-    frame.render_widget(Paragraph::new(status), turn);
-    if let Some(column) = search_cursor(app, turn.width).filter(|_| !turn.is_empty()) {
-        frame.set_cursor_position((turn.x + column.min(turn.width - 1), turn.y));
+    frame.render_widget(Paragraph::new(status), below);
+    if let Some(column) = activity::search_cursor(app, below.width).filter(|_| !below.is_empty()) {
+        frame.set_cursor_position((below.x + column.min(below.width - 1), below.y));
     }
     let news = new_lines_title(app, cache);
     if news.is_some() {
@@ -142,6 +88,25 @@ pub fn draw(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area: Rect)
     if let Some(popup) = app.completion.popup().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty()) {
         draw_completion(app, popup, cache, frame, available);
     }
+}
+
+/// The note in the title of the pane.
+fn note(app: &App) -> String {
+    if app.chat.reading.on {
+        format!("reading; {} returns to the composer", app.keys.first(Action::Escape))
+    } else if app.chat.from_bottom > 0 {
+        format!("scrolled; {} goes to the end", app.keys.first(Action::ScrollToEnd))
+    } else if app.session.is_watching() {
+        "watching AI! comments".to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// Maximum number of lines of the plan, if it shares `spare` lines of the pane with the transcript.
+fn max_plan_lines(app: &App, height: u16, spare: usize) -> usize {
+    let most = if app.session.questions().is_empty() { usize::from(height) / 3 } else { 1 };
+    most.min(spare.saturating_sub(MIN_TRANSCRIPT_LINES)).max(usize::from(spare >= MIN_LINES_BELOW_PLAN))
 }
 
 /// Draws the completion list and, if there is space, a preview of the selected candidate.
@@ -171,8 +136,8 @@ fn draw_completion(app: &App, popup: &Popup, cache: &mut ViewCache, frame: &mut 
                 file_preview::draw(frame, inside, (path, source), marked, &mut cache.coloring, app.theme());
             }
             preview => {
-                let told = if let Some(Preview::None(reason)) = preview { reason } else { "reading …" };
-                frame.render_widget(Paragraph::new(text(told, inside.width)), inside);
+                let reason = if let Some(Preview::None(reason)) = preview { reason } else { "reading …" };
+                frame.render_widget(Paragraph::new(text(reason, inside.width)), inside);
             }
         }
     } else if let Some((name, says)) = words {
@@ -269,61 +234,6 @@ fn draw_transcript(app: &App, cache: &mut ViewCache, frame: &mut Frame<'_>, area
     }
 }
 
-/// The number of matches, and which one is under the cursor.
-fn search_status(app: &App) -> String {
-    let Some(search) = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on) else { return String::new() };
-    match search.count(app.chat.reading.stop_id.entry) {
-        (_, 0) => " · nowhere".to_owned(),
-        (Some(at), count) => format!(" · message {at} of {count}"),
-        (None, count) => format!(" · in {count} messages"),
-    }
-}
-
-/// The column of the cursor in the search prompt. `None` if the prompt is not open.
-fn search_cursor(app: &App, width: u16) -> Option<u16> {
-    let typed = app.chat.reading.typing.as_ref().filter(|_| app.focus == Pane::Chat && app.overlays.is_empty())?;
-    let available = usize::from(width).saturating_sub(width::columns(&search_status(app)) + 2);
-    let hidden = width::columns(&sanitize::visible_line(typed.text())).saturating_sub(available);
-    u16::try_from(1 + typed.cursor_column().saturating_sub(hidden)).ok()
-}
-
-fn search_line(app: &App, width: u16) -> Option<Line<'static>> {
-    let typed = app.chat.reading.typing.as_ref();
-    let search = app.chat.reading.search.as_ref().filter(|_| app.chat.reading.on);
-    if typed.is_none() && search.is_none() {
-        return None;
-    }
-    let query = typed.map_or_else(|| search.map_or("", |search| &search.query), |typed| typed.text());
-    let query = sanitize::visible_line(query).into_owned();
-    let found = search_status(app);
-    let key = |action| app.keys.first(action);
-    let keys = match typed {
-        Some(_) => " · ↑↓ others · Enter keeps · Esc ends".to_owned(),
-        None if search.is_some_and(|search| search.count(app.chat.reading.stop_id.entry).1 == 0) => {
-            format!(" · {} ends", key(Action::Escape))
-        }
-        None => format!(
-            " · {} {} others · {} ends",
-            key(Action::NextMatch),
-            key(Action::PreviousMatch),
-            key(Action::Escape)
-        ),
-    };
-    let columns = usize::from(width);
-    let query = width::clip_start(&query, columns.saturating_sub(width::columns(&found) + 2)).into_owned();
-    let keys_room = columns.saturating_sub(width::columns(&query) + width::columns(&found) + 2);
-    let keys = if width::columns(&keys) <= keys_room { keys } else { String::new() };
-    // Space for the cursor of the terminal.
-    let cursor = if typed.is_some() { " " } else { "" };
-    Some(Line::from(vec![
-        Span::styled("/", app.theme().style(Role::Accent)),
-        Span::styled(query, app.theme().style(Role::Text)),
-        Span::styled(cursor, app.theme().style(Role::Accent)),
-        Span::styled(found, app.theme().style(Role::Warning)),
-        Span::styled(keys, app.theme().style(Role::Muted)),
-    ]))
-}
-
 /// The passages of an earlier `@codebase` question that are still sent, and the key that drops them.
 fn passages_line(app: &App, width: u16) -> Option<Line<'static>> {
     let (passages, tokens) = app.session.kept_passages()?;
@@ -351,93 +261,6 @@ fn new_lines_title(app: &App, cache: &ViewCache) -> Option<Line<'static>> {
     }
     let noun = if news == 1 { "line" } else { "lines" };
     Some(Line::styled(format!(" ↓ {news} new {noun} "), app.theme().style(Role::Badge)))
-}
-
-/// A line about running work, with space for the keys that stop it.
-fn running_line(app: &App, status: &str, keys: &str, columns: u16) -> Line<'static> {
-    let available = usize::from(columns).saturating_sub(2 + width::columns(keys));
-    clipped(&format!("⋯ {}{keys}", width::clip(status, available)), columns, app.theme().style(Role::Muted))
-}
-
-fn has_agent_question(app: &App) -> bool {
-    app.session.questions().iter().any(|question| matches!(&question.subject, Subject::Agent(_)))
-}
-
-/// The messages that the agent gets with the next results.
-fn steering_lines(app: &App, columns: u16) -> Lines {
-    let steering = app.session.steering();
-    let Some(first) = steering.first() else { return Vec::new() };
-    let more = match steering.len() {
-        1 => String::new(),
-        count => format!(" (and {} more)", count - 1),
-    };
-    let goes = format!("{more} · goes with the next result");
-    let first = sanitize::visible_line(first.lines().next().unwrap_or_default());
-    let available = usize::from(columns).saturating_sub(width::columns(&goes) + 2);
-    let first = Span::styled(format!("⧗ {}", width::clip(&first, available)), app.theme().style(Role::Accent));
-    vec![Line::from(vec![first, Span::styled(goes, app.theme().style(Role::Muted))])]
-}
-
-/// The first queued message and what it waits for.
-fn queue_lines(app: &App, width: u16) -> Lines {
-    let queue = app.session.queue();
-    let Some(next) = queue.waiting().first() else { return Vec::new() };
-    let more = match queue.waiting().len() {
-        1 => String::new(),
-        waiting => format!(" (and {} more)", waiting - 1),
-    };
-    let [sends, takes] = [Action::SendQueued, Action::TakeBackQueued].map(|action| app.keys.first(action));
-    let keys = if app.session.turn().is_some() {
-        format!("waits for the answer · {takes} takes it back")
-    } else if app.session.is_compacting() {
-        format!("waits for the summary · {takes} takes it back")
-    } else if queue.is_held() {
-        format!("waits for you · {sends} sends it · {takes} takes it back")
-    } else if app.session.questions().first().is_some_and(|question| !question.subject.is_offer()) {
-        format!("waits for your answer · {sends} sends it now · {takes} takes it back")
-    } else {
-        format!("waits for the review · {sends} sends it now · {takes} takes it back")
-    };
-    let first = sanitize::visible_line(next.text.lines().next().unwrap_or_default()).into_owned();
-    let mut lines = vec![clipped(&format!("⧗ {first}{more}"), width, app.theme().style(Role::Accent))];
-    lines.extend(hanging(&keys, "  ", width.saturating_sub(2), app.theme().style(Role::Muted)));
-    lines
-}
-
-fn question_lines(question: &Question, app: &App, width: u16) -> Lines {
-    // The model writes the answers to its questions.
-    let label = |choice: &Choice| format!("Alt-{} {}", choice.key, sanitize::visible_line(&choice.label));
-    let choices: Vec<String> = question.choices.iter().map(label).collect();
-    let title = format!("? {}", sanitize::visible_line(&question.title));
-    let mut lines = hanging(&title, "", width, app.theme().style(Role::Warning));
-    let takes_enter = app.composer.is_empty() && app.question_on_enter().is_some();
-    let opens = if takes_enter { format!(" · {} shows more", app.keys.first(Action::Send)) } else { String::new() };
-    let choices = format!("{}{opens}", choices.join(" · "));
-    lines.extend(hanging(&choices, "  ", width.saturating_sub(2), app.theme().style(Role::Key)));
-    let follow = app.session.following_questions();
-    if !follow.is_empty() {
-        let line = format!("  {}", sanitize::visible_line(&follow));
-        lines.push(clipped(&line, width, app.theme().style(Role::Muted)));
-    }
-    lines
-}
-
-/// One line that reports a waiting question and the key that opens it. The keys of its answers open it, too, because the
-/// question is not shown in full.
-fn folded_question(question: &Question, app: &App, width: u16) -> Line<'static> {
-    let takes_enter =
-        app.focus == Pane::Chat && !app.chat.reading.on && app.composer.is_empty() && app.question_on_enter().is_some();
-    let key = match question.choices.first().filter(|_| !takes_enter) {
-        Some(choice) => format!("Alt-{}", choice.key),
-        None => app.keys.first(Action::Send).to_owned(),
-    };
-    let way_in = format!(" · {key} opens it");
-    let available = usize::from(width).saturating_sub(width::columns(&way_in));
-    let title = format!("? {}", sanitize::visible_line(&question.title));
-    let follow = app.session.following_questions();
-    let follow = if follow.is_empty() { follow } else { format!(" · {}", sanitize::visible_line(&follow)) };
-    let line = format!("{}{way_in}{follow}", width::clip(&title, available));
-    clipped(&line, width, app.theme().style(Role::Warning))
 }
 
 /// The introduction of an empty chat, with the current keys.
@@ -699,7 +522,7 @@ mod tests {
     use super::super::theme::ColorDepth;
     use super::super::theme::Theme;
     use super::*;
-    use rhumb_session::{ProcessSubject, Session, Subject};
+    use rhumb_session::Session;
 
     #[test]
     fn the_card_names_panes_and_keys_in_force_and_fits_any_width() {
@@ -715,19 +538,6 @@ mod tests {
             assert!(shown.contains(part), "{part} in {shown}");
         }
         assert!(text(&app, 38).lines().all(|line| width::columns(line) <= 38));
-    }
-
-    #[test]
-    fn a_question_names_the_key_in_force_that_opens_it() {
-        let (session, effects) = Session::start(Connection::None);
-        let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
-        app.keys = KeyMap::with(&[("send".to_owned(), vec!["F12".to_owned()])].into()).0;
-        let subject = Subject::Process(ProcessSubject::Run("make".into()));
-        let choices = vec![Choice::new('y', "yes")];
-        let question = Question { subject, title: "Run make?".into(), text: String::new(), choices };
-        app.session.questions_mut().push_back(question.clone());
-        let text: String = question_lines(&question, &app, 80).iter().map(Line::to_string).collect();
-        assert!(text.contains("F12 shows more"), "{text}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! How the steps of the agent are arranged: which entries have no lines, which follow each other without an empty line, and the
 //! steps of earlier loops, which are folded to one line.
 
-use rhumb_agent::{Action, PatchTool, ToolSet, parse_call};
+use rhumb_agent::{Action, ToolSet, parse_call};
 use rhumb_llm::ToolCall;
 use rhumb_session::context::Mode;
 use rhumb_session::{Answer, AnswerState, RunState};
@@ -143,8 +143,7 @@ pub(super) fn card_of_output(entries: &[Entry], at: usize) -> Option<usize> {
 
 /// What a call asks for; `None` if it is not valid.
 pub(super) fn action_of(call: &ToolCall) -> Option<Action> {
-    let patch = PatchTool::Function;
-    parse_call(call, &ToolSet { edits: true, patch, run: true, ask_user: true, fetch_url: true, task: true }).ok()
+    parse_call(call, &ToolSet::ALL).ok()
 }
 
 #[cfg(test)]

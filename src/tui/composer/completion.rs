@@ -251,7 +251,7 @@ const MAX_ROWS: usize = 8;
 /// Maximum width of the names; their descriptions follow.
 const MAX_NAME_COLUMNS: usize = 44;
 
-/// Minimum width of a screen that may have space for a preview beside the rows.
+/// Minimum width in columns of a screen that may have space for a preview beside the rows.
 pub const MIN_PREVIEW_WIDTH: u16 = 90;
 /// Columns and rows that a pane must have for a preview beside the rows.
 const MIN_PREVIEW_PANE: (u16, u16) = (84, 8);

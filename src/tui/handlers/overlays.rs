@@ -212,7 +212,7 @@ impl App {
         };
         let effects = self.session.add_files(&[path], read_only);
         if let Some(search) = self.code_search() {
-            search.tell(said);
+            search.set_note(said);
         }
         run(effects)
     }

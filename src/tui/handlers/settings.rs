@@ -52,8 +52,8 @@ impl App {
         match typed_value(name, text) {
             Ok(value) => self.set(&row, &value),
             Err(why) => {
-                let told = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
-                let mut line = LineBox::new(name, told, text, LineFor::Setting(name.to_owned()));
+                let help = [row.help.clone(), format!("It takes {}.", row.kind.expected())];
+                let mut line = LineBox::new(name, help, text, LineFor::Setting(name.to_owned()));
                 line.refuse(&format!("That is not taken: {why}."));
                 self.overlays.push(line);
                 Vec::new()
@@ -291,7 +291,7 @@ mod tests {
         press(&mut app, "Enter Backspace x Enter");
         assert!(app.overlays.is_top::<LineBox>());
         press(&mut app, "Backspace 5 Enter");
-        assert_eq!(app.session.processes().max_rounds, 5);
+        assert_eq!(app.session.processes().max_rounds(), 5);
     }
 
     #[test]

@@ -55,7 +55,7 @@ fn note(app: &App, map: Option<&RepoMap>) -> String {
             format!("reading {} of {}", meter::grouped(done), meter::grouped(total))
         }
         (_, None) => "ranking".to_owned(),
-        (_, Some(map)) if map.budget == 0 => "no room for it".to_owned(),
+        (_, Some(map)) if map.budget == 0 => "no space for it".to_owned(),
         (_, Some(map)) => {
             let budget = meter::tokens(map.budget as u64);
             let first = match app.session.survey() {

@@ -52,8 +52,8 @@ impl ConnectBox {
 
     pub fn update(&mut self, now: &Connecting) {
         if std::mem::replace(&mut self.checking, now.checking) && !now.checking {
-            let told = |failure: &Failure| format!("{} {}", failure.message, failure.hint).trim_end().to_owned();
-            self.refused = now.refused.as_ref().map_or_else(String::new, told);
+            let message = |failure: &Failure| format!("{} {}", failure.message, failure.hint).trim_end().to_owned();
+            self.refused = now.refused.as_ref().map_or_else(String::new, message);
         }
         if (&self.keys, &self.servers) != (&now.keys, &now.servers) {
             (self.keys, self.servers) = (now.keys.clone(), now.servers.clone());

@@ -222,14 +222,14 @@ fn columns(rows: &[ModelRow]) -> Vec<String> {
     let wides = [wide(0), wide(1), wide(2)];
     let row = |(row, parts): (&ModelRow, &Option<[&str; 3]>)| {
         let key = if row.has_key { "      " } else { "no key" };
-        let told = match parts {
+        let detail = match parts {
             Some([window, input, output]) => {
                 let [wide, wide_in, wide_out] = wides;
                 format!("{window:>wide$}  {input:>wide_in$} {output:>wide_out$}")
             }
             None => row.detail.clone(),
         };
-        format!("{told}  {key}")
+        format!("{detail}  {key}")
     };
     rows.iter().zip(&parts).map(row).collect()
 }
@@ -383,7 +383,7 @@ impl Rows for Settings {
     fn draw_preview(&self, row: usize, frame: &mut Frame<'_>, area: Rect, theme: &Theme, _: OverlayContext<'_>) {
         let Some(row) = self.0.get(row) else { return };
         let or = |text: &str, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text.to_owned() };
-        let mut told = vec![
+        let mut facts = vec![
             (Role::Title, row.name.clone()),
             (Role::Text, row.help.clone()),
             (Role::Text, format!("now      {}", or(&row.value, "unset"))),
@@ -392,9 +392,9 @@ impl Rows for Settings {
             (Role::Muted, format!("takes    {}", row.kind.expected())),
         ];
         if !row.location.is_empty() {
-            told.push((Role::Muted, format!("kept in  {}", row.location)));
+            facts.push((Role::Muted, format!("kept in  {}", row.location)));
         }
-        let lines = told.iter().flat_map(|(role, text)| {
+        let lines = facts.iter().flat_map(|(role, text)| {
             wrapped(&sanitize::visible_line(text), " ", area.width.saturating_sub(2), theme.style(*role))
         });
         frame.render_widget(Paragraph::new(lines.take(usize::from(area.height)).collect::<Vec<_>>()), area);

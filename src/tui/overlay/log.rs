@@ -202,7 +202,7 @@ impl Overlay for LogView {
     }
 
     fn refresh(&mut self, session: &Session, _: &Previews) {
-        self.take_logs(&session.processes().logs);
+        self.take_logs(session.processes().logs());
     }
 
     fn closes_by(&self, action: Action) -> bool {
@@ -344,7 +344,7 @@ mod tests {
         let (mut session, _) = Session::start(Connection::None);
         started(&mut session, 1);
         printed(&mut session, 0..50);
-        let mut view = LogView::new(&session.processes().logs);
+        let mut view = LogView::new(session.processes().logs());
         let mut screen = Terminal::new(TestBackend::new(80, 20)).unwrap();
         let mut shown = |view: &mut LogView| {
             screen.draw(|frame| crate::tui::overlay::render(view, frame)).unwrap();
@@ -373,7 +373,7 @@ mod tests {
         let (mut session, effects) = Session::start(Connection::None);
         [1, 2].into_iter().for_each(|run| started(&mut session, run));
         let mut app = App::start(session, effects, Theme::plain(ColorDepth::None), "root".into()).0;
-        app.overlays.show(LogView::new(&app.session.processes().logs).at_run(1));
+        app.overlays.show(LogView::new(app.session.processes().logs()).at_run(1));
         app.event(Event::Key(KeyCode::Char('x').into()));
         assert_eq!(app.overlays.top_as::<LogView>().map(|view| view.run), Some(1));
     }

@@ -363,7 +363,7 @@ impl App {
             let kept = if is_kept { "what has arrived is kept" } else { "what has arrived is lost" };
             lines.push(format!("The model is still answering: that stops, and {kept}."));
         }
-        let running = session.processes().logs.iter().filter(|log| log.state == rhumb_session::RunState::Running);
+        let running = session.processes().logs().iter().filter(|log| log.state == rhumb_session::RunState::Running);
         lines.extend(running.map(|log| format!("Still running, and stopped by leaving: {}", log.line.trim())));
         let counts = session.review().counts();
         let open = counts.pending + counts.accepted;

@@ -2,8 +2,8 @@
 //! which shows three texts (base, current, proposed) for a hunk that lost its location because the file changed on disk.
 
 use rhumb_edit::review::CommentTarget;
-use rhumb_edit::{Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
-use rhumb_session::{CommitChoice, Session, WritePlan, WritePreview};
+use rhumb_edit::{FileChange, Outcome, duplicate_lines, first_declaration, likely_lines, range_near, similar_line};
+use rhumb_session::{CommitChoice, PreviewedFile, Session, WritePlan, WritePreview};
 
 use super::{Overlay, OverlayContext, Reply, centred, inner_area, scroll_by, window};
 use crate::tui::composer::Composer;
@@ -265,16 +265,7 @@ impl WriteBox {
             first += &format!(" {rejected} rejected.");
         }
         let mut text = vec![(Role::Text, first), (Role::Text, String::new())];
-        for (what, path, taken, all) in files {
-            let part = if taken < all { format!("{taken} of {}", hunks(*all)) } else { hunks(*all) };
-            let (mark, role) = match *what {
-                "new" => ('+', Role::Added),
-                "deleted" => ('-', Role::Removed),
-                _ => ('~', Role::Text),
-            };
-            let part = if matches!(*what, "new" | "deleted") { (*what).to_owned() } else { format!("{what}, {part}") };
-            text.push((role, format!("{mark} {path}  ({part})")));
-        }
+        text.extend(files.iter().map(written_file));
         for path in held {
             text.push((Role::Warning, format!("! {path}  (not written: its conflict with the disk is not resolved)")));
         }
@@ -313,6 +304,17 @@ impl Overlay for WriteBox {
 
     fn draw(&self, frame: &mut Frame<'_>, screen: Rect, theme: &Theme, _: OverlayContext<'_>) {
         self.page.draw(frame, screen, theme, &self.content());
+    }
+}
+
+fn written_file(file: &PreviewedFile) -> Styled {
+    let PreviewedFile { path, change, accepted, total } = file;
+    let part = if accepted < total { format!("{accepted} of {}", hunks(*total)) } else { hunks(*total) };
+    match change {
+        FileChange::Create => (Role::Added, format!("+ {path}  (new)")),
+        FileChange::Delete => (Role::Removed, format!("- {path}  (deleted)")),
+        FileChange::Modify => (Role::Text, format!("~ {path}  (changed, {part})")),
+        FileChange::Rename { .. } => (Role::Text, format!("~ {path}  (renamed, {part})")),
     }
 }
 
@@ -622,7 +624,7 @@ impl PlacementBox {
         }
         let verb = if self.place.is_empty() { "It would be added" } else { "It would replace" };
         text.push((Role::Title, format!("{verb} {}{of}", self.place_name())));
-        text.extend(self.repeated_lines().map(|told| (Role::Warning, told)));
+        text.extend(self.repeated_lines().map(|warning| (Role::Warning, warning)));
         text.extend(self.lines_around());
         text
     }
@@ -631,12 +633,12 @@ impl PlacementBox {
         let now = self.now.as_deref().unwrap_or_default();
         let repeated = duplicate_lines(now, &self.place, &self.outcome.replacement);
         let all = lines::split(now);
-        let told = |place: Range<usize>, side: &str| {
+        let warning = |place: Range<usize>, side: &str| {
             let line = all.get(place.start).filter(|_| !place.is_empty())?;
             let number = place.start + 1;
             Some(format!("Line {number} {side} it would be there twice: {}", lines::body(line).trim()))
         };
-        [told(repeated.before, "before"), told(repeated.after, "after")].into_iter().flatten()
+        [warning(repeated.before, "before"), warning(repeated.after, "after")].into_iter().flatten()
     }
 
     fn lines_around(&self) -> Vec<Styled> {

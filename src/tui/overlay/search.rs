@@ -144,7 +144,7 @@ impl CodeSearch {
     }
 
     /// Shows the result of a key until the next one.
-    pub fn tell(&mut self, note: String) {
+    pub fn set_note(&mut self, note: String) {
         self.note = note;
     }
 

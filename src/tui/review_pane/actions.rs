@@ -295,8 +295,8 @@ impl App {
             }
             None => {
                 let (reject, comment) = (self.keys.first(Action::Reject), self.keys.first(Action::Comment));
-                let told = format!("nothing to send: {reject} rejects a hunk, {comment} comments on it");
-                self.say(told)
+                let message = format!("nothing to send: {reject} rejects a hunk, {comment} comments on it");
+                self.say(message)
             }
         }
     }

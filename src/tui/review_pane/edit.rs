@@ -169,18 +169,18 @@ impl App {
         self.go_to(HunkId { file: index, hunk: 0 });
         let hunks = |count: usize| if count == 1 { "hunk" } else { "hunks" };
         let total = after.total();
-        let mut told = format!("{total} {} now, {} accepted", hunks(total), after.accepted);
+        let mut message = format!("{total} {} now, {} accepted", hunks(total), after.accepted);
         if after.rejected > before.rejected {
             let gone = after.rejected - before.rejected;
-            told += &format!("; {gone} {} that you took back rejected", hunks(gone));
+            message += &format!("; {gone} {} that you took back rejected", hunks(gone));
         }
-        self.say(told)
+        self.say(message)
     }
 
     fn place_edited(&mut self, draft: &ReviewDraft, now: &Arc<str>, edit: &(String, String), text: &str) -> Vec<Task> {
         if MARKS.iter().any(|mark| text.lines().any(|line| line.starts_with(mark))) {
-            let told = "The conflict markers are still in the text, so it was not used.";
-            self.session.report(Level::Warning, told, "Remove the markers. The text is in the composer.");
+            let message = "The conflict markers are still in the text, so it was not used.";
+            self.session.report(Level::Warning, message, "Remove the markers. The text is in the composer.");
             return self.keep_text(draft, text, "the conflict markers are still in the text");
         }
         let review = self.session.review_mut();
@@ -202,12 +202,12 @@ impl App {
 
     /// Puts a text that cannot be applied into the composer.
     fn keep_text(&mut self, draft: &ReviewDraft, text: &str, why: &str) -> Vec<Task> {
-        let told = format!("Your text for {} was not used: {why}.", draft.path);
-        self.keep_in_composer(told, &format!("{}:\n{text}", draft.path))
+        let message = format!("Your text for {} was not used: {why}.", draft.path);
+        self.keep_in_composer(message, &format!("{}:\n{text}", draft.path))
     }
 
-    fn keep_in_composer(&mut self, told: String, text: &str) -> Vec<Task> {
-        self.session.report(Level::Warning, told, "It is in the composer.");
+    fn keep_in_composer(&mut self, message: String, text: &str) -> Vec<Task> {
+        self.session.report(Level::Warning, message, "It is in the composer.");
         self.focus = Pane::Chat;
         self.typed(|app| app.composer.append(text))
     }
@@ -284,8 +284,8 @@ impl App {
             if text.trim().is_empty() {
                 return Vec::new();
             }
-            let told = format!("Your comment was not saved: {} is no longer under review.", target.name);
-            return self.keep_in_composer(told, &format!("{}: {text}", target.name));
+            let message = format!("Your comment was not saved: {} is no longer under review.", target.name);
+            return self.keep_in_composer(message, &format!("{}: {text}", target.name));
         };
         let was = self.session.review().comment_on(place).is_some();
         if !self.session.review_mut().comment(place, text) {
@@ -404,13 +404,13 @@ impl App {
         if !self.session.review_mut().dismiss(index) {
             return Vec::new();
         }
-        let told = match self.session.review().refused.len() {
+        let message = match self.session.review().refused.len() {
             0 => "put away".to_owned(),
             left => format!("put away; still without a location: {left}"),
         };
         let undo = self.keys.first(Action::Undo);
-        let told = format!("{told} · {undo} undoes it");
-        self.say(told)
+        let message = format!("{message} · {undo} undoes it");
+        self.say(message)
     }
 
     /// Applies the choice for an unplaced edit, if it still exists.

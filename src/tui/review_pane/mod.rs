@@ -8,7 +8,7 @@ mod paint;
 mod rows;
 mod state;
 
-use rhumb_edit::review::EditState;
+use rhumb_edit::review::{EditState, HunkMark};
 use rhumb_session::{StreamedEdit, StreamedLine};
 
 use self::paint::RowPainter;
@@ -201,7 +201,7 @@ fn note(app: &App, columns: u16) -> String {
     }
     parts.extend(others.iter().map(words));
     parts.extend(trial_note(app));
-    let of_agent = |mark: &String| mark.starts_with("step ");
+    let of_agent = |mark: &HunkMark| matches!(mark, HunkMark::Step(_));
     let mut hunks = app.session.review().files.iter().flat_map(|file| &file.hunks);
     if app.session.agent_end().is_some() && hunks.any(|hunk| hunk.marks.iter().any(of_agent)) {
         parts.push(app.session.agent_summary());

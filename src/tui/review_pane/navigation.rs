@@ -39,8 +39,8 @@ impl App {
             Action::Up => self.step_in_review(false),
             Action::PageDown => self.page_in_review(height.saturating_sub(1).max(1), true),
             Action::PageUp => self.page_in_review(height.saturating_sub(1).max(1), false),
-            Action::Top => self.stand_within(0, true),
-            Action::Bottom => self.stand_within(self.review.rows.len().saturating_sub(1), false),
+            Action::Top => self.move_within(0, true),
+            Action::Bottom => self.move_within(self.review.rows.len().saturating_sub(1), false),
             Action::NextHunk => {
                 let to = self.review.rows.from(at + 1).map(|(_, row)| row).find(|row| is_heading(*row));
                 self.go_or_say(to, "this is the last hunk");
@@ -93,7 +93,7 @@ impl App {
             }
         }
         let to = if down { number + 1 } else { number.saturating_sub(1) };
-        self.stand_within(to, down);
+        self.move_within(to, down);
     }
 
     fn page_in_review(&mut self, by: usize, down: bool) {
@@ -107,14 +107,14 @@ impl App {
         };
         pane.offset = offset;
         let to = pane.rows.at_line(line.min(pane.rows.height().saturating_sub(1)));
-        self.stand_within(to, down);
+        self.move_within(to, down);
     }
 
     /// Moves the cursor to a row. During a selection it stays in the hunk.
-    fn stand_within(&mut self, to: usize, down: bool) {
+    fn move_within(&mut self, to: usize, down: bool) {
         let from = self.review.number();
         let Some(id) = self.review.anchor.and_then(Row::hunk) else {
-            return self.review.stand(to, down);
+            return self.review.move_to(to, down);
         };
         let rows = &self.review.rows;
         let is_line = |number: &usize| matches!(rows.get(*number), Some(Row::Changed { id: own, .. }) if own == id);
@@ -127,7 +127,7 @@ impl App {
             (to..=from).find(is_line).filter(|found| *found < from).or_else(|| (0..=to).rev().find(is_line))
         };
         if let Some(number) = own {
-            self.review.stand(number, down);
+            self.review.move_to(number, down);
         }
     }
 
@@ -145,7 +145,7 @@ impl App {
         };
         match stops.get(to).copied() {
             Some(Row::File(file)) => self.go_to(HunkId { file, hunk: 0 }),
-            Some(row) => self.review.stand(self.review.rows.locate(row), true),
+            Some(row) => self.review.move_to(self.review.rows.locate(row), true),
             None => {}
         }
     }
@@ -311,7 +311,7 @@ impl App {
         let Some(number) = here.or_else(after).or_else(before).filter(|_| rows.get(at).is_some()) else {
             return self.hint.set(format!("the hunk is folded; {} opens it", self.keys.first(Action::OpenHere)));
         };
-        self.review.stand(number, true);
+        self.review.move_to(number, true);
         self.review.anchor = self.review.rows.get(number);
         self.hint.set(format!(
             "{} accepts and {} rejects the lines; {} ends the selection",
@@ -329,7 +329,7 @@ impl App {
         match self.review.rows.get(row) {
             // The list of files leads to a heading, below which its first hunk should show, too.
             Some(Row::File(file)) if self.review.at.file() != Some(file) => self.go_to(HunkId { file, hunk: 0 }),
-            Some(_) => self.review.stand(row, true),
+            Some(_) => self.review.move_to(row, true),
             None => return Vec::new(),
         }
         self.lay_out_review(None);
@@ -450,7 +450,7 @@ impl App {
         self.lay_out_review(None);
         // The first shown line replaces the row of the gap.
         if open_before.is_some() || !above {
-            self.review.stand(number, true);
+            self.review.move_to(number, true);
         }
     }
 
@@ -677,8 +677,8 @@ fn rows_with(review: &Review, rows: &Rows, wanted: &str) -> Vec<Row> {
             found.push(Row::Refused(index));
         }
         let lines = rows::refused_text(outcome);
-        let told = lines.iter().enumerate().filter(|(_, line)| has(line));
-        found.extend(told.map(|(number, _)| Row::RefusedText(index, number)));
+        let matching = lines.iter().enumerate().filter(|(_, line)| has(line));
+        found.extend(matching.map(|(number, _)| Row::RefusedText(index, number)));
     }
     for (index, file) in review.files.iter().enumerate() {
         let Some(places) = rows.lines_of(index) else { continue };

@@ -2,15 +2,15 @@
 //! edits below the file that they are meant for. The list has the order of the review.
 
 use rhumb_edit::FileChange;
-use rhumb_edit::review::{Counts, Decision, EditState, FileReview, HunkId, Review, ReviewHunk};
+use rhumb_edit::review::{Counts, Decision, EditState, FileReview, HunkId, HunkMark, Review, ReviewHunk};
 use rhumb_text::diff;
 use rhumb_text::diff::Hunk;
 
-use super::rows::{MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
+use super::rows::{FileLines, MARGIN, Row, Side, half, has_sides, note_parts, refused_parts, refused_text};
 use crate::tui::coloring::style_of;
 use crate::tui::prelude::*;
 use crate::tui::widget::diff_lines;
-use crate::tui::widget::diff_lines::{DiffLine, Sign, beside, state_role};
+use crate::tui::widget::diff_lines::{DiffLine, Gutter, Sign, beside, state_role};
 
 /// The changed words of each removed and each added line of a hunk.
 #[derive(Debug, Default)]
@@ -36,9 +36,6 @@ impl HunkWords {
 
 /// Changed words by hunk, with the revision of the rows.
 pub(super) type WordCache = (usize, BTreeMap<HunkId, Arc<HunkWords>>);
-
-/// The mark of a hunk that makes the command of a trial fail.
-const FAILS_TRIAL: &str = "fails the trial";
 
 pub(super) struct RowPainter<'a> {
     app: &'a App,
@@ -182,17 +179,11 @@ impl<'a> RowPainter<'a> {
             Span::styled(format!("  +{}", item.hunk.proposed.len()), self.style(Role::Success)),
             Span::styled(format!(" −{}", item.hunk.base.len()), self.style(Role::Error)),
         ];
-        let edited = item.original().is_some().then_some("edited");
-        let fails = self.culprits.contains(&id).then_some(FAILS_TRIAL);
-        let marks: Vec<&str> = item.marks.iter().map(String::as_str).chain(edited).chain(fails).collect();
+        let fails = self.culprits.contains(&id).then_some(HunkLabel::FailsTrial);
+        let labels: Vec<HunkLabel<'_>> = labels(item).chain(fails).collect();
         let used: usize = spans.iter().map(Span::width).sum();
-        for mark in shortened(&marks, self.available().saturating_sub(used)) {
-            let role = match mark.chars().next() {
-                Some('✓') => Role::Success,
-                Some('✗') => Role::Error,
-                _ => Role::Badge,
-            };
-            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&mark)), self.style(role)));
+        for (text, role) in shortened(&labels, self.available().saturating_sub(used)) {
+            spans.push(Span::styled(format!(" [{}]", sanitize::visible_line(&text)), self.style(role)));
         }
         let comments = item.comments().count();
         if folded && comments > 0 {
@@ -251,63 +242,37 @@ impl<'a> RowPainter<'a> {
         parts.map(|part| Line::from(vec![Span::raw("  "), Span::styled(part, style)])).collect()
     }
 
+    /// The screen lines of an unchanged or changed line.
     fn text(&mut self, file: &FileReview, row: Row, cache: &mut ViewCache) -> Lines {
         let Some(index) = row.file() else { return vec![Line::default()] };
         let colors = self.colors_of(index, file, cache);
         let words = row.hunk().filter(|_| self.words).map(|id| self.words_of(file, id, cache));
-        let Some(places) = self.app.review.rows.lines_of(index) else { return vec![Line::default()] };
+        let Some(lines) = self.app.review.rows.lines_of(index) else { return vec![Line::default()] };
+        let text = FileText { app: self.app, file, lines, colors, words };
         let columns = self.columns.saturating_sub(MARGIN);
-        let sides = self.app.review.rows.view.sides && has_sides(file);
-        let draw = |side: Side, line: usize, other: Option<usize>, own: Option<usize>, gutter, columns| {
-            let shown = places.shown(file, side, line);
-            let sign = match (own, side) {
-                (None, _) => Sign::Context,
-                (Some(_), Side::Base) => Sign::Removed,
-                (Some(_), Side::Proposed) => Sign::Added,
-            };
-            let number = |line: usize| u32::try_from(line + 1).ok();
-            let (base, proposed) = match side {
-                Side::Base => (number(line), other.and_then(number)),
-                Side::Proposed => (other.and_then(number), number(line)),
-            };
-            let spans = colors[usize::from(side == Side::Proposed)].as_ref().and_then(|colors| colors.get(line));
-            let colored = |span: &rhumb_syntax::Span| {
-                let style = style_of(span.highlight, self.app.theme());
-                shown.places(&(span.start..span.end)).map(move |range| (range, style)).collect::<Vec<_>>()
-            };
-            let left_out = shown.left_out.iter().map(|range| (range.clone(), self.style(Role::Warning)));
-            let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
-            let words = words.as_ref().zip(own).map(|(words, own)| words.of(side, own)).unwrap_or_default();
-            let words = words.iter().flat_map(|range| shown.places(range)).collect();
-            let found = matches(&shown.text, &self.app.review.search.wanted);
-            let text = shown.text.into_owned();
-            let line = DiffLine { sign, base, proposed, text, syntax, words, found };
-            diff_lines::rows(&line, gutter, columns, self.app.theme())
-        };
-        let item = |id: HunkId| file.hunks.get(id.hunk).map(|item| &item.hunk);
-        match row {
-            Row::Kept { base, proposed, .. } if sides => {
-                let [left, right] = [Side::Base, Side::Proposed].map(|side| half(places.gutter, side, columns));
-                let old = draw(Side::Base, base, None, None, left.0, left.1);
-                let new = draw(Side::Proposed, proposed, None, None, right.0, right.1);
+        let whole = (lines.gutter, columns);
+        let halves = (self.app.review.rows.view.sides && has_sides(file))
+            .then(|| [Side::Base, Side::Proposed].map(|side| half(lines.gutter, side, columns)));
+        match (row, halves) {
+            (Row::Kept { base, proposed, .. }, Some([left, right])) => {
+                let old = text.line(Side::Base, base, None, None, left);
+                let new = text.line(Side::Proposed, proposed, None, None, right);
                 self.beside(old, new, [left.1, right.1])
             }
-            Row::Kept { base, proposed, .. } => draw(Side::Base, base, Some(proposed), None, places.gutter, columns),
-            Row::Changed { id, removed, added } => {
-                let Some(hunk) = item(id) else { return vec![Line::default()] };
-                let of = |side, start, own: Option<usize>, (gutter, columns)| {
-                    own.map_or_else(Vec::new, |own| draw(side, start + own, None, Some(own), gutter, columns))
+            (Row::Kept { base, proposed, .. }, None) => text.line(Side::Base, base, Some(proposed), None, whole),
+            (Row::Changed { id, removed, added }, halves) => {
+                let Some(item) = file.hunks.get(id.hunk) else { return vec![Line::default()] };
+                let of = |side, start, in_hunk: Option<usize>, area| {
+                    in_hunk.map_or_else(Vec::new, |line| text.line(side, start + line, None, Some(line), area))
                 };
-                if sides {
-                    let [left, right] = [Side::Base, Side::Proposed].map(|side| half(places.gutter, side, columns));
-                    let old = of(Side::Base, hunk.base.start, removed, left);
-                    let new = of(Side::Proposed, hunk.proposed.start, added, right);
-                    self.beside(old, new, [left.1, right.1])
-                } else {
-                    let mut lines = of(Side::Base, hunk.base.start, removed, (places.gutter, columns));
-                    lines.extend(of(Side::Proposed, hunk.proposed.start, added, (places.gutter, columns)));
-                    lines
+                let [left, right] = halves.unwrap_or([whole, whole]);
+                let mut old = of(Side::Base, item.hunk.base.start, removed, left);
+                let new = of(Side::Proposed, item.hunk.proposed.start, added, right);
+                if halves.is_some() {
+                    return self.beside(old, new, [left.1, right.1]);
                 }
+                old.extend(new);
+                old
             }
             _ => vec![Line::default()],
         }
@@ -343,28 +308,121 @@ impl<'a> RowPainter<'a> {
     }
 }
 
-/// Columns of a command in a shortened mark.
+/// The text of a file on both sides, and what its lines are drawn with.
+struct FileText<'a> {
+    app: &'a App,
+    file: &'a FileReview,
+    lines: &'a FileLines,
+    /// The colours of the base and of the proposed text.
+    colors: [Option<Colors>; 2],
+    /// The changed words of the hunk.
+    words: Option<Arc<HunkWords>>,
+}
+
+impl FileText<'_> {
+    /// The screen lines of a line (0-based). `other` is its number on the other side, which is shown beside its own. `in_hunk` is the
+    /// number of a changed line among those of its hunk on that side.
+    fn line(
+        &self,
+        side: Side,
+        line: usize,
+        other: Option<usize>,
+        in_hunk: Option<usize>,
+        (gutter, columns): (Gutter, u16),
+    ) -> Lines {
+        let theme = self.app.theme();
+        let shown = self.lines.shown(self.file, side, line);
+        let sign = match (in_hunk, side) {
+            (None, _) => Sign::Context,
+            (Some(_), Side::Base) => Sign::Removed,
+            (Some(_), Side::Proposed) => Sign::Added,
+        };
+        let number = |line: usize| u32::try_from(line + 1).ok();
+        let (base, proposed) = match side {
+            Side::Base => (number(line), other.and_then(number)),
+            Side::Proposed => (other.and_then(number), number(line)),
+        };
+        let colors = self.colors[usize::from(side == Side::Proposed)].as_ref();
+        let spans = colors.and_then(|colors| colors.get(line));
+        let colored = |span: &rhumb_syntax::Span| {
+            let style = style_of(span.highlight, theme);
+            shown.places(&(span.start..span.end)).map(move |range| (range, style)).collect::<Vec<_>>()
+        };
+        let left_out = shown.left_out.iter().map(|range| (range.clone(), theme.style(Role::Warning)));
+        let syntax = spans.into_iter().flatten().flat_map(colored).chain(left_out).collect();
+        let words = self.words.as_ref().zip(in_hunk).map(|(words, line)| words.of(side, line)).unwrap_or_default();
+        let words = words.iter().flat_map(|range| shown.places(range)).collect();
+        let found = matches(&shown.text, &self.app.review.search.wanted);
+        let text = shown.text.into_owned();
+        let line = DiffLine { sign, base, proposed, text, syntax, words, found };
+        diff_lines::rows(&line, gutter, columns, theme)
+    }
+}
+
+/// A label in the heading of a hunk.
+#[derive(Debug, Clone, Copy)]
+enum HunkLabel<'a> {
+    Mark(&'a HunkMark),
+    /// The user changed the proposed lines.
+    Edited,
+    /// The hunk makes the command of a trial fail.
+    FailsTrial,
+}
+
+/// How much of the labels of a hunk is shown, from most to least.
+#[derive(Debug, Clone, Copy)]
+enum LabelForm {
+    Full,
+    /// Commands are cut to [`SHORT_COMMAND_COLUMNS`].
+    CutCommands,
+    /// Commands are shown as their outcome.
+    Outcomes,
+    /// In addition, the first word of each other label, except the number of a step.
+    FirstWords,
+}
+
+/// Columns of a cut command, including the sign of its outcome.
 const SHORT_COMMAND_COLUMNS: usize = 16;
 
-/// Shortens the notes on a hunk to at most that many columns: all in full, then commands cut, then commands as their outcome, then the
-/// first word of each note, and at last a sign that there are notes.
-fn shortened(marks: &[&str], available: usize) -> Vec<String> {
-    let fits = |marks: &Vec<String>| marks.iter().map(|mark| width::columns(mark) + 3).sum::<usize>() <= available;
-    let command = |mark: &str| mark.starts_with(['✓', '✗']);
-    let with = |command_columns: usize, first_words: bool| {
-        let short = |mark: &&str| match mark {
-            mark if command(mark) => width::clip(mark, command_columns).into_owned(),
-            mark if mark.starts_with("step ") || !first_words => (*mark).to_owned(),
-            mark => mark.split(['-', ' ']).next().unwrap_or_default().to_owned(),
+impl HunkLabel<'_> {
+    fn text(self, form: LabelForm) -> String {
+        let full = match self {
+            Self::Mark(mark) => mark.to_string(),
+            Self::Edited => "edited".to_owned(),
+            Self::FailsTrial => "fails the trial".to_owned(),
         };
-        marks.iter().map(short).collect::<Vec<String>>()
+        let is_command = matches!(self, Self::Mark(HunkMark::Ran { .. }));
+        let is_step = matches!(self, Self::Mark(HunkMark::Step(_)));
+        match form {
+            LabelForm::CutCommands if is_command => width::clip(&full, SHORT_COMMAND_COLUMNS).into_owned(),
+            LabelForm::Outcomes | LabelForm::FirstWords if is_command => full.chars().take(1).collect(),
+            LabelForm::FirstWords if !is_step => full.split(['-', ' ']).next().unwrap_or_default().to_owned(),
+            LabelForm::Full | LabelForm::CutCommands | LabelForm::Outcomes | LabelForm::FirstWords => full,
+        }
+    }
+
+    fn role(self) -> Role {
+        match self {
+            Self::Mark(HunkMark::Ran { passed: true, .. }) => Role::Success,
+            Self::Mark(HunkMark::Ran { passed: false, .. }) => Role::Error,
+            Self::Mark(_) | Self::Edited | Self::FailsTrial => Role::Badge,
+        }
+    }
+}
+
+/// The labels of a hunk, except those that depend on a trial.
+fn labels(item: &ReviewHunk) -> impl Iterator<Item = HunkLabel<'_>> {
+    item.marks.iter().map(HunkLabel::Mark).chain(item.original().map(|_| HunkLabel::Edited))
+}
+
+/// The labels of a hunk in the longest form that fits, or a sign that there are labels.
+fn shortened(labels: &[HunkLabel<'_>], available: usize) -> Vec<(String, Role)> {
+    let forms = [LabelForm::Full, LabelForm::CutCommands, LabelForm::Outcomes, LabelForm::FirstWords];
+    let in_form = |form| labels.iter().map(|label| (label.text(form), label.role())).collect::<Vec<_>>();
+    let fits = |texts: &Vec<(String, Role)>| {
+        texts.iter().map(|(text, _)| width::columns(text) + " []".len()).sum::<usize>() <= available
     };
-    let outcome = |first_words: bool| {
-        let cut = |mark: String| if command(&mark) { mark.chars().take(1).collect() } else { mark };
-        with(usize::MAX, first_words).into_iter().map(cut).collect::<Vec<String>>()
-    };
-    let forms = [with(usize::MAX, false), with(SHORT_COMMAND_COLUMNS, false), outcome(false), outcome(true)];
-    forms.into_iter().find(fits).unwrap_or_else(|| vec!["!".to_owned()])
+    forms.into_iter().map(in_form).find(fits).unwrap_or_else(|| vec![("!".to_owned(), Role::Badge)])
 }
 
 pub(super) fn mark_of(decision: Decision) -> (char, Role) {
@@ -563,10 +621,11 @@ fn file_spans(app: &App, file: &FileReview, inside: bool, columns: usize) -> Vec
         FileChange::Rename { .. } => " moved",
     };
     let mut noted: Vec<String> = Vec::new();
-    for item in &file.hunks {
-        let edited = item.original().is_some().then(|| "edited".to_owned());
-        let new = item.marks.iter().cloned().chain(edited).filter(|mark| !noted.contains(mark)).collect::<Vec<_>>();
-        noted.extend(new);
+    for label in file.hunks.iter().flat_map(labels) {
+        let text = label.text(LabelForm::Full);
+        if !noted.contains(&text) {
+            noted.push(text);
+        }
     }
     let comments =
         file.hunks.iter().map(|item| item.comments().count()).sum::<usize>() + usize::from(!file.comment.is_empty());
@@ -608,19 +667,25 @@ fn roll_up(counts: Counts, divided: bool) -> (char, Role) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rhumb_edit::{Flag, Strategy};
 
     #[test]
-    fn marks_are_shortened_by_words_and_never_cut() {
-        let marks = ["fuzzy 93 %", "outside-chat"];
-        assert_eq!(shortened(&marks, 28), marks);
-        assert_eq!(shortened(&marks, 27), ["fuzzy", "outside"]);
-        assert_eq!(shortened(&marks, 17), ["!"]);
-        let marks = ["step 3", "✗ cargo test -p berth", "outside-chat"];
-        assert_eq!(shortened(&marks, 48), marks);
-        assert_eq!(shortened(&marks, 47), ["step 3", "✗ cargo test -p…", "outside-chat"]);
-        assert_eq!(shortened(&marks, 42), ["step 3", "✗", "outside-chat"]);
-        assert_eq!(shortened(&marks, 27), ["step 3", "✗", "outside"]);
-        assert_eq!(shortened(&marks, 22), ["!"]);
-        assert!(shortened(&[], 0).is_empty());
+    fn labels_are_shortened_by_words_and_only_commands_are_cut() {
+        let shown = |marks: &[HunkMark], available| {
+            let labels: Vec<HunkLabel<'_>> = marks.iter().map(HunkLabel::Mark).collect();
+            shortened(&labels, available).into_iter().map(|(text, _)| text).collect::<Vec<_>>()
+        };
+        let marks = [HunkMark::Located(Strategy::Fuzzy, 93), HunkMark::Flag(Flag::OutsideChat)];
+        assert_eq!(shown(&marks, 28), ["fuzzy 93 %", "outside-chat"]);
+        assert_eq!(shown(&marks, 27), ["fuzzy", "outside"]);
+        assert_eq!(shown(&marks, 17), ["!"]);
+        let failed = HunkMark::Ran { command: "cargo test -p berth".into(), passed: false };
+        let marks = [HunkMark::Step(3), failed, HunkMark::Flag(Flag::OutsideChat)];
+        assert_eq!(shown(&marks, 48), ["step 3", "✗ cargo test -p berth", "outside-chat"]);
+        assert_eq!(shown(&marks, 47), ["step 3", "✗ cargo test -p…", "outside-chat"]);
+        assert_eq!(shown(&marks, 42), ["step 3", "✗", "outside-chat"]);
+        assert_eq!(shown(&marks, 27), ["step 3", "✗", "outside"]);
+        assert_eq!(shown(&marks, 22), ["!"]);
+        assert!(shown(&[], 0).is_empty());
     }
 }

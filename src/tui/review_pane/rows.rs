@@ -280,9 +280,10 @@ fn refused_block(block: &Block, refused: &[Outcome], view: View) -> Option<Block
         for (index, outcome) in refused.iter().enumerate() {
             rows.push((Row::Refused(index), 1));
             let lines = refused_text(outcome);
-            let told = lines.iter().enumerate();
+            let numbered = lines.iter().enumerate();
             rows.extend(
-                told.map(|(number, line)| (Row::RefusedText(index, number), refused_parts(line, view.columns).len())),
+                numbered
+                    .map(|(number, line)| (Row::RefusedText(index, number), refused_parts(line, view.columns).len())),
             );
             rows.push((Row::Blank, 1));
         }
@@ -347,8 +348,8 @@ pub(super) fn rows(index: usize, file: &FileReview, lines: &FileLines, plan: &Pl
         let lead = if own.folded { 0 } else { shown_of(available, CONTEXT + own.before) };
         let id = HunkId { file: index, hunk: number };
         // Omitted lines between two folded hunks are not mentioned.
-        let told = !own.folded || (number > 0 && !before_is_folded);
-        if available > lead && told {
+        let is_mentioned = !own.folded || (number > 0 && !before_is_folded);
+        if available > lead && is_mentioned {
             builder.rows.push(Row::Gap { id, above: true, lines: available - lead });
         }
         builder.rows.push(Row::Hunk { id, folded: own.folded });
@@ -665,7 +666,7 @@ impl<'a> Shown<'a> {
         for part in parts_of(body, changed) {
             if part.start > done {
                 let start = text.len();
-                text.push_str(&told(done..part.start, changed, false));
+                text.push_str(&omission(done..part.start, changed, false));
                 left_out.push(start..text.len());
             }
             parts.push((part.clone(), text.len()));
@@ -674,7 +675,7 @@ impl<'a> Shown<'a> {
         }
         if done < body.len() {
             let start = text.len();
-            text.push_str(&told(done..body.len(), changed, true));
+            text.push_str(&omission(done..body.len(), changed, true));
             left_out.push(start..text.len());
         }
         Self { text: Cow::Owned(text), parts, left_out }
@@ -712,7 +713,7 @@ fn parts_of(body: &str, changed: Option<&Range<usize>>) -> Vec<Range<usize>> {
 }
 
 /// Describes omitted bytes of a line.
-fn told(missing: Range<usize>, changed: Option<&Range<usize>>, at_end: bool) -> String {
+fn omission(missing: Range<usize>, changed: Option<&Range<usize>>, at_end: bool) -> String {
     let size = byte_size(missing.len() as u64);
     let more = if at_end { " more" } else { "" };
     let differs = changed.is_some_and(|changed| changed.start < missing.end && missing.start < changed.end);

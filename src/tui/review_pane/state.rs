@@ -146,7 +146,7 @@ impl ReviewPane {
     }
 
     /// Moves the cursor to a row, or to the next selectable row in that direction.
-    pub(crate) fn stand(&mut self, number: usize, down: bool) {
+    pub(crate) fn move_to(&mut self, number: usize, down: bool) {
         let is_stop = |number: &usize| self.rows.get(*number).is_some_and(Row::is_stop);
         let last = self.rows.len().saturating_sub(1);
         let number = number.min(last);
@@ -259,7 +259,7 @@ impl ReviewPane {
         } else {
             (self.rows.at_line(window.end.saturating_sub(1)), false)
         };
-        self.stand(to, down);
+        self.move_to(to, down);
         self.follow = Follow::Row;
     }
 

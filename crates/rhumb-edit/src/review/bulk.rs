@@ -66,7 +66,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{FileChange, FileProposal, Proposal};
+    use crate::review::HunkMark;
+    use crate::{FileChange, FileProposal, Flag, Proposal};
 
     /// Three hunks in `a`, of which the second needs confirmation, and one in `b`.
     fn review() -> Review {
@@ -78,7 +79,7 @@ mod tests {
         };
         let files = vec![file("a", "1\n2\n3\n4\n5\n", "one\n2\nthree\n4\nfive\n"), file("b", "x\n", "y\n")];
         let mut review = Review::new(Proposal { files, ..Proposal::default() });
-        review.files[0].hunks[1].marks = vec!["runs-later".into()];
+        review.files[0].hunks[1].marks = vec![HunkMark::Flag(Flag::RunsLater)];
         review
     }
 

@@ -8,6 +8,7 @@ use rhumb_text::lines::{self, LineEnding};
 use serde::{Deserialize, Serialize};
 
 use super::hunk::{Counts, Decision, ReviewHunk};
+use super::marks::HunkMark;
 use super::split;
 use crate::proposal::FileChange;
 
@@ -57,7 +58,7 @@ impl FileReview {
         change: FileChange,
         base: Option<Arc<str>>,
         proposed: Option<Arc<str>>,
-        marks_at: impl Fn(&Hunk) -> Vec<String>,
+        marks_at: impl Fn(&Hunk) -> Vec<HunkMark>,
     ) -> Option<Self> {
         let (old, new) = (base.as_deref().unwrap_or_default(), proposed.as_deref().unwrap_or_default());
         let hunks = match change {

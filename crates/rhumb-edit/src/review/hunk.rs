@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rhumb_text::diff::Hunk;
 use serde::{Deserialize, Serialize};
 
+use super::marks::HunkMark;
 use crate::outcome::{EditId, Flag};
 
 /// A hunk with decisions and comments.
@@ -16,8 +17,8 @@ use crate::outcome::{EditId, Flag};
 pub struct ReviewHunk {
     /// The changed lines (0-based lines of base and proposed).
     pub hunk: Hunk,
-    /// Marks, for example `fuzzy 93 %`, `elision`, `outside-chat`, `syntax-error`.
-    pub marks: Vec<String>,
+    /// What a reviewer should know about it.
+    pub marks: Vec<HunkMark>,
     /// The edits of the session that made it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<EditId>,
@@ -50,7 +51,7 @@ impl LineChoice {
 
 impl ReviewHunk {
     /// A pending hunk without comments.
-    pub(crate) fn new(hunk: Hunk, marks: Vec<String>) -> Self {
+    pub(crate) fn new(hunk: Hunk, marks: Vec<HunkMark>) -> Self {
         let choice = LineChoice::Whole(Decision::Pending);
         Self { hunk, marks, edits: Vec::new(), choice, original: None, comments: BTreeMap::new() }
     }
@@ -113,7 +114,7 @@ impl ReviewHunk {
     /// Whether the hunk has to be accepted explicitly, and not with all others: tools run its file automatically,
     /// or the name of its new file is doubtful.
     pub fn needs_confirmation(&self) -> bool {
-        self.marks.iter().any(|mark| [Flag::RunsLater.name(), Flag::DoubtfulName.name()].contains(&mark.as_str()))
+        self.has_flag(Flag::RunsLater) || self.has_flag(Flag::DoubtfulName)
     }
 
     /// Sets the decision of its pending lines.

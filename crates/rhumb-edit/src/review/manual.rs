@@ -9,16 +9,11 @@ use rhumb_text::lines;
 
 use super::file::{FileReview, Item, TextBuilder, accepted_lines, compose_items, with_line_endings_of};
 use super::hunk::{Decision, ReviewHunk};
+use super::marks::HunkMark;
 use super::{HunkId, Review, Saved, Step};
 use crate::locate::suggest;
 use crate::outcome::{EditId, Flag, Outcome};
 use crate::proposal::FileChange;
-
-/// Mark of a hunk that the user placed.
-pub(super) const BY_HAND: &str = "by hand";
-
-/// Mark of a hunk that repeats lines next to it.
-pub(super) const REPEATS: &str = "repeats-lines";
 
 /// Why a text cannot be placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -72,7 +67,7 @@ impl Review {
         let refused_edit = refused.and_then(|index| self.refused.get(index));
         let mut marks = marks_by_hand(refused_edit);
         if !suggest::duplicate_lines(now, &range, text).is_empty() {
-            marks.push(REPEATS.to_owned());
+            marks.push(HunkMark::RepeatsLines);
         }
         let edits = refused_edit.map(|edit| edit.edits.clone()).unwrap_or_default();
         let from_edit = match self.files.iter().position(|file| file.path == path) {
@@ -106,7 +101,7 @@ impl Review {
             Some(file) => file.rewrite_file_for(text, &edits),
             None => {
                 let text = Arc::from(with_line_endings_of(text, now, true));
-                let mark = |_: &Hunk| vec![BY_HAND.to_owned()];
+                let mark = |_: &Hunk| vec![HunkMark::ByHand];
                 let new = FileReview::new(path.into(), FileChange::Modify, Some(now.clone()), Some(text), mark);
                 let new = new.map(|mut file| {
                     for item in &mut file.hunks {
@@ -276,14 +271,14 @@ impl FileReview {
 }
 
 /// The marks of a hunk that the user placed: that, and the flags of the edit that do not depend on its location.
-fn marks_by_hand(edit: Option<&Outcome>) -> Vec<String> {
-    let lasting = |flag: &&Flag| matches!(flag, Flag::RunsLater | Flag::NewAddress);
-    let flags = edit.into_iter().flat_map(|edit| &edit.flags).filter(lasting);
-    [BY_HAND.to_owned()].into_iter().chain(flags.map(ToString::to_string)).collect()
+fn marks_by_hand(edit: Option<&Outcome>) -> Vec<HunkMark> {
+    let lasting = |flag: &Flag| matches!(flag, Flag::RunsLater | Flag::NewAddress);
+    let flags = edit.into_iter().flat_map(|edit| edit.flags.iter().copied()).filter(lasting);
+    [HunkMark::ByHand].into_iter().chain(flags.map(HunkMark::Flag)).collect()
 }
 
 /// Marks and edits of a placed hunk.
-type Origin<'a> = (&'a [String], &'a [EditId]);
+type Origin<'a> = (&'a [HunkMark], &'a [EditId]);
 
 /// The hunks that replace these lines of `base` with `text`.
 fn changes<'t>(base: &str, range: &Range<usize>, text: &'t str, from: Origin<'_>) -> Vec<Item<'t>> {
@@ -367,7 +362,7 @@ fn rewritten<'t>(
         return touched;
     }
     let mut before = String::new();
-    let (mut marks, mut notes): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut marks, mut notes): (Vec<HunkMark>, Vec<String>) = (Vec::new(), Vec::new());
     let mut edits: Vec<EditId> = Vec::new();
     for (item, added) in touched {
         before.push_str(&item.original().map_or_else(|| added.concat(), str::to_owned));
@@ -395,7 +390,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn review(base: &str, proposed: &str) -> Review {
-        let mark = |_: &Hunk| vec!["fuzzy 93 %".to_owned()];
+        let mark = |_: &Hunk| vec![HunkMark::Located(crate::Strategy::Fuzzy, 93)];
         let (base, proposed) = (Some(Arc::from(base)), Some(Arc::from(proposed)));
         let file = FileReview::new("a".into(), FileChange::Modify, base, proposed, mark);
         Review { files: file.into_iter().collect(), ..Review::default() }
@@ -420,7 +415,7 @@ mod tests {
         use Decision::{Accepted, Pending, Rejected};
         assert_eq!(decisions(&review), [Rejected, Accepted, Accepted, Pending]);
         assert_eq!(review.files[0].hunks[2].original(), Some("E\n"));
-        assert_eq!(review.files[0].hunks[2].marks, ["fuzzy 93 %"]);
+        assert_eq!(review.files[0].hunks[2].marks, [HunkMark::Located(crate::Strategy::Fuzzy, 93)]);
         assert_eq!(review.files[0].composed(), Composed::Text("a\nb\nC\nd\nmine\nand\nf\ng\n".into()));
         review.undo();
         assert_eq!(decisions(&review), [Rejected, Accepted, Pending, Pending]);
@@ -443,7 +438,7 @@ mod tests {
         assert_eq!(review.place(None, "a", &now, 1..2, "b\n"), Err(PlaceError::Same));
         assert_eq!(review.place(None, "a", &Arc::from("b\n"), 0..1, "x\n"), Err(PlaceError::Stale));
         assert_eq!(review.place(None, "a", &now, 2..4, "C\nd\n"), Ok(id(1)));
-        assert_eq!(review.files[0].hunks[1].marks, [BY_HAND]);
+        assert_eq!(review.files[0].hunks[1].marks, [HunkMark::ByHand]);
         assert_eq!(review.place(None, "other", &now, 3..4, "D"), Ok(HunkId { file: 1, hunk: 0 }));
         assert_eq!(review.files[1].proposed.as_deref(), Some("a\nb\nc\nD"));
         assert_eq!(review.counts().pending, 3);

@@ -2,44 +2,176 @@
 //! change, because half of a construct may be accepted without the other half.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use rhumb_text::diff::Hunk;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as UnknownName;
+use serde::{Deserialize, Serialize};
 
 use super::file::{Composed, FileReview};
 use super::hunk::{Decision, ReviewHunk};
-use super::manual::{BY_HAND, REPEATS};
 use super::{HunkId, Review, Saved, Step};
 use crate::flags::HunkFlags;
 use crate::flags::syntax::{SyntaxFault, syntax_faults};
 use crate::outcome::{Flag, Outcome, Status, Strategy};
 use crate::proposal::FileProposal;
 
-/// The marks of a hunk of `file`, sorted.
-pub(crate) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<String> {
+/// What a reviewer should know about a hunk. A saved review contains its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum HunkMark {
+    /// The edit was located by a strategy that is not exact, with a confidence in percent.
+    Located(Strategy, u8),
+    /// A flag of the hunk, or of its edit.
+    Flag(Flag),
+    /// The user placed it.
+    ByHand,
+    /// It repeats lines next to it.
+    RepeatsLines,
+    /// The file changed on disk, and the lines of the hunk have other numbers there.
+    Moved,
+    /// The step of the agent loop that made it, from 1.
+    Step(usize),
+    /// The round of repairs that made it, from 1.
+    Round(usize),
+    /// The last command that the agent loop ran with it, and whether it succeeded.
+    Ran {
+        /// The first line of the command.
+        command: String,
+        /// Whether it succeeded.
+        passed: bool,
+    },
+    /// The text of a mark that this version does not know, from a review that a later version saved.
+    Unknown(String),
+}
+
+impl fmt::Display for HunkMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Located(strategy, percent) => write!(f, "{strategy} {percent} %"),
+            Self::Flag(flag) => f.write_str(flag.name()),
+            Self::ByHand => f.write_str(BY_HAND),
+            Self::RepeatsLines => f.write_str(REPEATS_LINES),
+            Self::Moved => f.write_str(MOVED),
+            Self::Step(number) => write!(f, "{STEP}{number}"),
+            Self::Round(number) => write!(f, "{ROUND}{number}"),
+            Self::Ran { command, passed } => write!(f, "{}{command}", if *passed { PASSED } else { FAILED }),
+            Self::Unknown(text) => f.write_str(text),
+        }
+    }
+}
+
+const BY_HAND: &str = "by hand";
+const REPEATS_LINES: &str = "repeats-lines";
+const MOVED: &str = "moved";
+const STEP: &str = "step ";
+const ROUND: &str = "round ";
+const PASSED: &str = "✓ ";
+const FAILED: &str = "✗ ";
+
+impl From<HunkMark> for String {
+    fn from(mark: HunkMark) -> Self {
+        mark.to_string()
+    }
+}
+
+impl From<String> for HunkMark {
+    fn from(text: String) -> Self {
+        let number = |prefix: &str| text.strip_prefix(prefix)?.parse().ok();
+        let ran = |prefix: &str, passed: bool| {
+            text.strip_prefix(prefix).map(|command| Self::Ran { command: command.to_owned(), passed })
+        };
+        let located = || {
+            let (strategy, percent) = text.strip_suffix(" %")?.split_once(' ')?;
+            Some(Self::Located(named(strategy)?, percent.parse().ok()?))
+        };
+        let known = match text.as_str() {
+            BY_HAND => Some(Self::ByHand),
+            REPEATS_LINES => Some(Self::RepeatsLines),
+            MOVED => Some(Self::Moved),
+            name => named(name).map(Self::Flag),
+        };
+        known
+            .or_else(|| number(STEP).map(Self::Step))
+            .or_else(|| number(ROUND).map(Self::Round))
+            .or_else(|| ran(PASSED, true))
+            .or_else(|| ran(FAILED, false))
+            .or_else(located)
+            .unwrap_or(Self::Unknown(text))
+    }
+}
+
+/// The flag or strategy with this stable name.
+fn named<'d, T: Deserialize<'d>>(name: &'d str) -> Option<T> {
+    let name: serde::de::value::StrDeserializer<'d, UnknownName> = name.into_deserializer();
+    T::deserialize(name).ok()
+}
+
+impl HunkMark {
+    /// Describes the mark in words, for output without symbols.
+    pub fn describe(&self) -> String {
+        let description = match self {
+            Self::Located(strategy, percent) => return format!("located by {strategy} {percent} percent"),
+            Self::Flag(flag) => match flag {
+                Flag::Elision => "leaves out code that it means to keep",
+                Flag::OutsideChat => "the file is not in the chat",
+                Flag::AlreadyApplied => "the file has this change already",
+                Flag::Incomplete => "the reply stopped within it",
+                Flag::Ambiguous => "fits several locations",
+                Flag::OutsideRoot => "outside the repository",
+                Flag::Repeated => "sent twice",
+                Flag::SyntaxError => "breaks the syntax of the file",
+                Flag::PathGuessed => "the file name was guessed",
+                Flag::Generated => "the file is generated",
+                Flag::Ignored => "git ignores the file",
+                Flag::Conflict => "the file changed on disk there",
+                Flag::OpenInEditor => "the file is open in an editor",
+                Flag::ReadOnly => "the file is read-only",
+                Flag::HardLinked => "the file has other hard links, which keep the old content",
+                Flag::RunsLater => "tools run this file automatically",
+                Flag::DoubtfulName => "the name may not be meant as a file name",
+                Flag::NewAddress => "adds a network address that is not in the file",
+            },
+            Self::ByHand => "placed by hand",
+            Self::RepeatsLines => "repeats adjacent lines",
+            Self::Ran { command, passed: true } => return format!("{command} passed"),
+            Self::Ran { command, passed: false } => return format!("{command} failed"),
+            Self::Moved | Self::Step(_) | Self::Round(_) => return self.to_string(),
+            Self::Unknown(text) => return text.replace('-', " "),
+        };
+        description.to_owned()
+    }
+}
+
+/// The marks of a hunk of `file`, in the order of their texts.
+pub(crate) fn marks(file: &FileProposal, hunk: &Hunk, outcomes: &[Outcome], flags: &[HunkFlags]) -> Vec<HunkMark> {
     let is_one = file.is_one_hunk();
     let landed = outcomes.iter().filter(|outcome| outcome.status == Status::Applied && file.has_name(&outcome.path));
     let behind = landed.filter(|outcome| is_one || outcome.may_have_made(hunk));
     let own = flags.iter().filter(|flagged| flagged.path == file.path && (is_one || flagged.hunk == *hunk));
-    let own = own.flat_map(|flagged| &flagged.flags).map(ToString::to_string);
-    let mut marks: Vec<String> = behind.flat_map(marks_of).chain(own).collect();
-    marks.sort();
+    let own = own.flat_map(|flagged| &flagged.flags).copied().map(HunkMark::Flag);
+    let mut marks: Vec<HunkMark> = behind.flat_map(marks_of).chain(own).collect();
+    marks.sort_by_cached_key(ToString::to_string);
     marks.dedup();
     marks
 }
 
 /// The marks of an edit: its strategy and confidence if it is not exact, and the flags that are about the edit and
 /// not about a hunk.
-fn marks_of(outcome: &Outcome) -> impl Iterator<Item = String> + '_ {
-    let percent = (outcome.confidence * 100.0).floor();
-    let how = outcome.strategy.filter(|_| percent < 100.0).map(|strategy| format!("{strategy} {percent:.0} %"));
-    let of_hunks = |flag: &&Flag| match flag {
+fn marks_of(outcome: &Outcome) -> impl Iterator<Item = HunkMark> + '_ {
+    // Between 0 and 100.
+    let percent = (outcome.confidence * 100.0).floor() as u8;
+    let how = outcome.strategy.filter(|_| percent < 100).map(|strategy| HunkMark::Located(strategy, percent));
+    let of_hunks = |flag: &Flag| match flag {
         Flag::SyntaxError | Flag::Generated | Flag::Ignored | Flag::RunsLater | Flag::NewAddress => true,
         Flag::OpenInEditor | Flag::ReadOnly | Flag::HardLinked => true,
         Flag::Elision => outcome.strategy != Some(Strategy::Elision),
-        _ => false,
+        Flag::OutsideChat | Flag::PathGuessed | Flag::DoubtfulName | Flag::OutsideRoot | Flag::Conflict => false,
+        Flag::AlreadyApplied | Flag::Incomplete | Flag::Ambiguous | Flag::Repeated => false,
     };
-    let flags = outcome.flags.iter().filter(move |flag| !of_hunks(flag));
-    how.into_iter().chain(flags.map(ToString::to_string))
+    let flags = outcome.flags.iter().copied().filter(move |flag| !of_hunks(flag));
+    how.into_iter().chain(flags.map(HunkMark::Flag))
 }
 
 impl Review {
@@ -88,9 +220,7 @@ impl FileReview {
     /// Marks the hunks that add syntax errors, if the accepted hunks are written, or if no further hunk is
     /// rejected.
     fn check_syntax(&mut self) {
-        let (mark, generated) = (Flag::SyntaxError.name(), Flag::Generated.name());
-        let is_generated = |item: &ReviewHunk| item.marks.iter().any(|mark| mark == generated);
-        if !self.is_divisible() || self.hunks.iter().any(is_generated) {
+        if !self.is_divisible() || self.hunks.iter().any(|item| item.has_flag(Flag::Generated)) {
             return;
         }
         let mut broken: BTreeSet<usize> = BTreeSet::new();
@@ -108,61 +238,31 @@ impl FileReview {
             broken.extend(self.hunks.iter().enumerate().filter(|(_, item)| breaks(item)).map(|(at, _)| at));
         }
         for (at, item) in self.hunks.iter_mut().enumerate() {
-            let is_marked = item.marks.iter().any(|known| known == mark);
-            match (is_marked, broken.contains(&at)) {
-                (true, false) => item.marks.retain(|known| known != mark),
-                (false, true) => item.marks.push(mark.to_owned()),
-                _ => {}
+            let mark = HunkMark::Flag(Flag::SyntaxError);
+            match (item.breaks_syntax(), broken.contains(&at)) {
+                (true, false) => item.marks.retain(|known| *known != mark),
+                (false, true) => item.marks.push(mark),
+                (true, true) | (false, false) => {}
             }
         }
     }
 }
 
-/// Prefixes of marks that state how a hunk was located.
-const LOCATED: [&str; 5] = ["whitespace ", "indentation ", "elision ", "fuzzy ", "whole "];
-
-fn states_location(mark: &str) -> bool {
-    LOCATED.iter().any(|strategy| mark.starts_with(strategy))
-}
-
 impl ReviewHunk {
     /// Whether it was located exactly: no mark states another strategy.
     pub fn is_located_exactly(&self) -> bool {
-        !self.marks.iter().any(|mark| states_location(mark))
+        !self.marks.iter().any(|mark| matches!(mark, HunkMark::Located(..)))
+    }
+
+    /// Whether a flag of the hunk or of its edit is among its marks.
+    pub fn has_flag(&self, flag: Flag) -> bool {
+        self.marks.contains(&HunkMark::Flag(flag))
     }
 
     /// Whether it adds a syntax error to its file.
     pub fn breaks_syntax(&self) -> bool {
-        self.marks.iter().any(|mark| mark == Flag::SyntaxError.name())
+        self.has_flag(Flag::SyntaxError)
     }
-}
-
-/// Describes a mark of a hunk in words, for output without symbols.
-pub fn describe_mark(mark: &str) -> String {
-    let description = match mark {
-        "elision" => "leaves out code that it means to keep",
-        "outside-chat" => "the file is not in the chat",
-        "already-applied" => "the file has this change already",
-        "incomplete" => "the reply stopped within it",
-        "ambiguous" => "fits several locations",
-        "outside-root" => "outside the repository",
-        "repeated" => "sent twice",
-        "syntax-error" => "breaks the syntax of the file",
-        "path-guessed" => "the file name was guessed",
-        "generated" => "the file is generated",
-        "ignored" => "git ignores the file",
-        "open-in-editor" => "the file is open in an editor",
-        "read-only" => "the file is read-only",
-        "hard-linked" => "the file has other hard links, which keep the old content",
-        "runs-later" => "tools run this file automatically",
-        "doubtful-name" => "the name may not be meant as a file name",
-        "new-address" => "adds a network address that is not in the file",
-        REPEATS => "repeats adjacent lines",
-        BY_HAND => "placed by hand",
-        _ if states_location(mark) => return format!("located by {}", mark.replace(" %", " percent")),
-        _ => return mark.replace('-', " "),
-    };
-    description.to_owned()
 }
 
 #[cfg(test)]
@@ -173,15 +273,39 @@ mod tests {
 
     #[test]
     fn marks_are_described_in_words() {
-        assert_eq!(describe_mark("fuzzy 93 %"), "located by fuzzy 93 percent");
-        assert_eq!(describe_mark("syntax-error"), "breaks the syntax of the file");
-        assert_eq!(describe_mark("some-new-mark"), "some new mark");
-        let hunk = |marks: &[&str]| {
-            let marks = marks.iter().map(|mark| (*mark).to_owned()).collect();
-            ReviewHunk::new(Hunk { base: 0..1, proposed: 0..1 }, marks)
-        };
-        assert!(hunk(&["outside-chat"]).is_located_exactly() && !hunk(&["whole 80 %"]).is_located_exactly());
-        assert!(hunk(&["syntax-error"]).breaks_syntax() && !hunk(&["elision"]).breaks_syntax());
+        let describe = |text: &str| HunkMark::from(text.to_owned()).describe();
+        assert_eq!(describe("fuzzy 93 %"), "located by fuzzy 93 percent");
+        assert_eq!(describe("syntax-error"), "breaks the syntax of the file");
+        assert_eq!(describe("✗ cargo test -p berth"), "cargo test -p berth failed");
+        assert_eq!(describe("some-new-mark"), "some new mark");
+        let hunk = |marks| ReviewHunk::new(Hunk { base: 0..1, proposed: 0..1 }, marks);
+        assert!(hunk(vec![HunkMark::Flag(Flag::OutsideChat)]).is_located_exactly());
+        assert!(!hunk(vec![HunkMark::Located(Strategy::Whole, 80)]).is_located_exactly());
+        assert!(hunk(vec![HunkMark::Flag(Flag::SyntaxError)]).breaks_syntax());
+        assert!(!hunk(vec![HunkMark::Flag(Flag::Elision)]).breaks_syntax());
+    }
+
+    #[test]
+    fn a_mark_is_saved_as_its_text() {
+        let ran = |passed| HunkMark::Ran { command: "make -j 2".into(), passed };
+        let marks = [
+            (HunkMark::Located(Strategy::Fuzzy, 93), "fuzzy 93 %"),
+            (HunkMark::Located(Strategy::Elision, 80), "elision 80 %"),
+            (HunkMark::Flag(Flag::Elision), "elision"),
+            (HunkMark::Flag(Flag::OutsideChat), "outside-chat"),
+            (HunkMark::ByHand, "by hand"),
+            (HunkMark::RepeatsLines, "repeats-lines"),
+            (HunkMark::Moved, "moved"),
+            (HunkMark::Step(3), "step 3"),
+            (HunkMark::Round(2), "round 2"),
+            (ran(true), "✓ make -j 2"),
+            (ran(false), "✗ make -j 2"),
+            (HunkMark::Unknown("step by step".into()), "step by step"),
+        ];
+        for (mark, text) in marks {
+            assert_eq!(serde_json::to_value(&mark).unwrap(), text);
+            assert_eq!(serde_json::from_value::<HunkMark>(text.into()).unwrap(), mark);
+        }
     }
 
     const BASE: &str = "def f():\n    try:\n        a()\n    finally:\n        b()\n    return 1\n";
@@ -200,7 +324,7 @@ mod tests {
     }
 
     fn marked(review: &Review) -> Vec<bool> {
-        review.files[0].hunks.iter().map(|item| item.marks.contains(&"syntax-error".to_owned())).collect()
+        review.files[0].hunks.iter().map(ReviewHunk::breaks_syntax).collect()
     }
 
     #[test]

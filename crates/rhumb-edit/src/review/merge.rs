@@ -10,6 +10,7 @@ use rhumb_text::lines;
 use super::Review;
 use super::file::{Composed, FileReview, Item, TextBuilder, accepted_lines, compose_items};
 use super::hunk::{Decision, ReviewHunk};
+use super::marks::HunkMark;
 use crate::outcome::Flag;
 use crate::proposal::{FileProposal, PendingFile};
 
@@ -47,11 +48,11 @@ impl Review {
     }
 
     /// Marks the hunks whose changes are not among these.
-    pub fn mark_others(&mut self, known: &BTreeSet<(String, String, String)>, mark: &str) {
+    pub fn mark_others(&mut self, known: &BTreeSet<(String, String, String)>, mark: &HunkMark) {
         for file in &mut self.files {
             for (item, change) in file.changes().iter().enumerate() {
                 if !known.contains(change) {
-                    file.hunks[item].marks.push(mark.to_owned());
+                    file.hunks[item].marks.push(mark.clone());
                 }
             }
         }
@@ -159,12 +160,11 @@ impl FileReview {
             return true;
         }
         if !self.is_divisible() {
-            let doubtful = Flag::DoubtfulName.name();
-            let is_doubted = |item: &&ReviewHunk| item.marks.iter().any(|mark| mark == doubtful);
-            if let (Some(_), Some(own)) = (older.hunks.iter().find(is_doubted), self.hunks.first_mut())
-                && !is_doubted(&&*own)
+            let is_doubted = |item: &ReviewHunk| item.has_flag(Flag::DoubtfulName);
+            if let (true, Some(own)) = (older.hunks.iter().any(is_doubted), self.hunks.first_mut())
+                && !is_doubted(own)
             {
-                own.marks.push(doubtful.to_owned());
+                own.marks.push(HunkMark::Flag(Flag::DoubtfulName));
             }
             return !older.hunks.iter().any(is_open);
         }

@@ -31,7 +31,7 @@ pub use edit_state::{EditRecord, EditState, Placement};
 pub use file::{Composed, FileReview, path_with_link_target};
 pub use hunk::{Counts, Decision, ReviewHunk};
 pub use manual::PlaceError;
-pub use marks::describe_mark;
+pub use marks::HunkMark;
 pub use subset::failure_inducing_set;
 
 /// Identifies a hunk.

@@ -73,13 +73,13 @@ pub(crate) mod pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::review::{CommentTarget, Decision, HunkId};
+    use crate::review::{CommentTarget, Decision, HunkId, HunkMark};
     use std::sync::Arc;
 
     fn review() -> Review {
         let file = |path: &str, change, base: Option<&str>, proposed: Option<&str>| {
             let text = |text: Option<&str>| text.map(Arc::from);
-            FileReview::new(path.into(), change, text(base), text(proposed), |_| vec!["exact".into()]).unwrap()
+            FileReview::new(path.into(), change, text(base), text(proposed), |_| vec![HunkMark::Moved]).unwrap()
         };
         let modified = file("a.rs", FileChange::Modify, Some("1\n2\n3\n4\n5\n"), Some("1\nzwei\n3\n4\nfünf\n"));
         let moved = FileChange::Rename { from: "b.rs".into() };

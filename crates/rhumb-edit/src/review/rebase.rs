@@ -9,12 +9,10 @@ use rhumb_text::lines;
 use super::Review;
 use super::file::{FileReview, compose_items};
 use super::hunk::ReviewHunk;
+use super::marks::HunkMark;
 use crate::format::EditFormat;
 use crate::outcome::{Excerpt, Flag, Outcome, Status};
 use crate::proposal::FileChange;
-
-/// Mark of a hunk whose lines have moved.
-const MOVED: &str = "moved";
 
 impl Review {
     /// Rebases the review of `path` onto its current text; `None` if it is no longer a text file. Returns the
@@ -78,8 +76,7 @@ impl FileReview {
             reason.push_str("; noted on it: ");
             reason.push_str(note);
         }
-        let has = |flag: &Flag| item.marks.iter().any(|mark| mark == flag.name());
-        let lasting = [Flag::RunsLater, Flag::NewAddress].into_iter().filter(has);
+        let lasting = [Flag::RunsLater, Flag::NewAddress].into_iter().filter(|flag| item.has_flag(*flag));
         Outcome {
             path: self.path.clone(),
             format: EditFormat::Diff,
@@ -111,8 +108,9 @@ impl FileReview {
         for (mut item, added) in self.items(&lines::split(&proposed)) {
             match moved(&item.hunk, &drift) {
                 Some(range) => {
-                    let is_marked = item.marks.iter().any(|mark| mark == MOVED);
-                    item.marks.extend((range != item.hunk.base && !is_marked).then(|| MOVED.to_owned()));
+                    if range != item.hunk.base && !item.marks.contains(&HunkMark::Moved) {
+                        item.marks.push(HunkMark::Moved);
+                    }
                     item.hunk.base = range;
                     kept.push((item, added));
                 }
@@ -173,7 +171,7 @@ mod tests {
         let conflict = &review.refused[0];
         assert_eq!((conflict.quote.as_str(), conflict.replacement.as_str()), ("b\nc\n", "B\nc\n"));
         assert_eq!(conflict.nearest, [Excerpt { line: 3, text: "mine\ntoo\n".into(), with_edits: false }]);
-        assert_eq!(review.files[0].hunks[0].marks, [MOVED]);
+        assert_eq!(review.files[0].hunks[0].marks, [HunkMark::Moved]);
         assert_eq!(review.counts().accepted, 1);
     }
 
@@ -187,7 +185,7 @@ mod tests {
     #[test]
     fn placing_an_edit_resolves_its_conflict_and_keeps_its_flags() {
         let mut review = review("a\nb\nc\n", "a\nB\nc\n");
-        review.files[0].hunks[0].marks.push(Flag::RunsLater.to_string());
+        review.files[0].hunks[0].marks.push(HunkMark::Flag(Flag::RunsLater));
         review.rebase("a", Some("a\nmine\nc\n"));
         let conflict = review.refused[0].clone();
         let now = Arc::from("a\nmine\nc\n");

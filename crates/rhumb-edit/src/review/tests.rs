@@ -301,7 +301,7 @@ fn accept_all_leaves_files_that_tools_run_to_be_confirmed() {
     };
     let mut review = Review::new(Proposal { files: vec![file("Makefile"), file("a.rs")], ..Proposal::default() });
     for hunk in &mut review.files[0].hunks {
-        hunk.marks = vec![Flag::RunsLater.to_string()];
+        hunk.marks = vec![HunkMark::Flag(Flag::RunsLater)];
     }
     assert_eq!(review.accept_all(), 2);
     assert_eq!((review.counts().accepted, review.files_awaiting_confirmation()), (2, vec!["Makefile".to_owned()]));

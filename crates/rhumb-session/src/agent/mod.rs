@@ -15,9 +15,9 @@ use crate::context::Mode;
 use crate::proposal::edit_retries::EditRetries;
 use crate::transcript;
 use crate::{AskError, Effect, Entry, Level, RequestSpec, Session, ToolState, ToolUse, Turn, TurnStatus};
-use rhumb_agent::{Caps, Guard, PlanItem, Stop, ToolSet, definitions, protocol};
+use rhumb_agent::{Caps, Guard, PatchTool, PlanItem, Stop, ToolSet, definitions, protocol};
 use rhumb_edit::review::Review;
-use rhumb_edit::{PendingFile, Proposal};
+use rhumb_edit::{EditFormat, PendingFile, Proposal};
 use rhumb_llm::{Completion, LlmError, Message, ToolCall};
 use rhumb_text::count;
 use std::cell::RefCell;
@@ -158,7 +158,7 @@ pub enum AgentResponse {
         turn: u64,
         /// The number of the call.
         number: usize,
-        /// The command line, and what running it would allow.
+        /// The command line.
         command: String,
         /// Why it is not run without a question.
         reason: String,
@@ -303,9 +303,11 @@ impl Session {
     /// The tools that are offered.
     pub(crate) fn tool_set(&self) -> ToolSet {
         let rules = &self.agent.rules;
+        // The newer models of OpenAI are trained on the patch tool of their API.
+        let knows_patches = self.model.facts().is_some_and(|facts| facts.edit_format == EditFormat::Patch);
         ToolSet {
             edits: true,
-            patch: rhumb_agent::PatchTool::None,
+            patch: if knows_patches { PatchTool::BuiltIn } else { PatchTool::None },
             run: rules.run != RunPolicy::None,
             ask_user: rules.asks,
             fetch_url: rules.pages,
@@ -765,18 +767,22 @@ impl Session {
 
     /// Handles a response about the agent loop.
     pub(crate) fn agent_response(&mut self, response: AgentResponse) -> Vec<Effect> {
-        let is_current = |turn: u64| self.agent.current.as_ref().is_some_and(|run| run.turn == turn);
+        let (AgentResponse::Done { turn, .. }
+        | AgentResponse::NeedsApproval { turn, .. }
+        | AgentResponse::TimeUp { turn }) = &response;
+        if self.agent.current.as_ref().is_none_or(|run| run.turn != *turn) {
+            return Vec::new();
+        }
         match response {
-            AgentResponse::Done { turn, number, outcome } if is_current(turn) => self.call_done(number, *outcome),
-            AgentResponse::NeedsApproval { turn, number, command, reason } if is_current(turn) => {
+            AgentResponse::Done { number, outcome, .. } => self.call_done(number, *outcome),
+            AgentResponse::NeedsApproval { number, command, reason, .. } => {
                 self.ask_for_approval(number, command, &reason)
             }
-            AgentResponse::TimeUp { turn } if is_current(turn) => {
+            AgentResponse::TimeUp { .. } => {
                 self.stop_calls("the time of the loop is over");
                 let _ = self.close_answer(Some("out of time".into()));
                 self.guard_stopped(Stop::Time(self.agent.rules.caps.time.unwrap_or_default()))
             }
-            _ => Vec::new(),
         }
     }
 

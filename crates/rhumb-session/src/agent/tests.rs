@@ -5,6 +5,7 @@ use crate::{
     AskEvent, Attachment, Command, Connection, EffectKind, LookedUp, MentionResponse, Response, Subject, Summarized,
     parse_command,
 };
+use rhumb_edit::review::HunkMark;
 use rhumb_edit::{FileChange, FileProposal};
 use rhumb_llm::{Finish, Role, StreamEvent};
 
@@ -269,12 +270,11 @@ fn hunks_name_their_step_and_the_command_that_ran_on_them() {
     done(&mut session, 1, edited("1\n", "2\n"));
     answer(&mut session, "", vec![call("2", "run", r#"{"command":"make test"}"#)]);
     done(&mut session, 2, ToolOutcome { ok: false, run: Some(("make test".into(), false)), ..result("exit 1") });
-    let marks = session.review().files[0].hunks[0].marks.join(", ");
-    assert!(marks.contains("step 1") && marks.contains("✗ make test"), "{marks}");
+    let ran = |passed| HunkMark::Ran { command: "make test".into(), passed };
+    assert_eq!(session.review().files[0].hunks[0].marks, [HunkMark::Step(1), ran(false)]);
     answer(&mut session, "", vec![call("3", "run", r#"{"command":"make test"}"#)]);
     done(&mut session, 3, ToolOutcome { run: Some(("make test".into(), true)), ..result("exit 0") });
-    let marks = session.review().files[0].hunks[0].marks.join(", ");
-    assert!(marks.contains("✓ make test") && !marks.contains('✗'), "{marks}");
+    assert_eq!(session.review().files[0].hunks[0].marks, [HunkMark::Step(1), ran(true)]);
 }
 
 #[test]
@@ -307,6 +307,33 @@ fn a_command_that_needs_consent_waits_for_the_answer() {
     session.handle(needs(2));
     let calls = performed(&session.answer('y'));
     assert!(calls[0].is_approved && calls[0].number == 2);
+}
+
+#[test]
+fn a_command_of_several_lines_must_be_read_before_it_can_be_approved() {
+    let mut session = session();
+    start(&mut session, "go");
+    for (number, command, must) in [(1, "curl x", false), (2, "curl x\nrm y", true)] {
+        answer(&mut session, "", vec![call(&number.to_string(), "run", r#"{"command":"curl x"}"#)]);
+        let (turn, command) = (session.turn().unwrap().number, command.to_owned());
+        session.handle(Response::Agent(AgentResponse::NeedsApproval { turn, number, command, reason: String::new() }));
+        assert_eq!(session.questions().first().unwrap().must_be_read(), must);
+        session.answer('n');
+    }
+}
+
+#[test]
+fn a_long_address_must_be_read_before_it_can_be_fetched() {
+    let mut session = session();
+    start(&mut session, "go");
+    for (number, path, must) in [(1, "a".to_owned(), false), (2, "a".repeat(500), true)] {
+        let arguments = format!(r#"{{"url":"https://example.com/{path}"}}"#);
+        answer(&mut session, "", vec![call(&number.to_string(), "fetch_url", &arguments)]);
+        let question = session.questions().first().unwrap();
+        assert!(question.title.starts_with("Fetch https://example.com/a"), "{}", question.title);
+        assert_eq!(question.must_be_read(), must);
+        session.answer('n');
+    }
 }
 
 #[test]

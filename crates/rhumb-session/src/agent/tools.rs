@@ -2,9 +2,10 @@
 
 use super::{AgentEffect, AgentView, PendingCall, ToolOutcome};
 use crate::processes::Purpose;
+use crate::processes::suggested_commands::title_text;
 use crate::{Choice, Effect, Entry, Question, Session, Subject, ToolState, ToolUse};
-use rhumb_agent::{Action, MAX_OPTIONS, PlanItem, StepFacts, parse_call};
-use rhumb_edit::review::{Decision, Review};
+use rhumb_agent::{Action, MAX_OPTIONS, PatchTool, PlanItem, StepFacts, ToolSet, parse_call};
+use rhumb_edit::review::{Decision, HunkMark, Review};
 use rhumb_edit::{Outcome, Status, Strategy};
 use rhumb_llm::ToolCall;
 use rhumb_llm::models::Dollars;
@@ -53,7 +54,7 @@ impl Session {
 
     fn parsed(&self, call: &ToolCall) -> Result<Action, String> {
         // A patch is understood whether or not it was offered.
-        let set = rhumb_agent::ToolSet { patch: rhumb_agent::PatchTool::Function, ..self.tool_set() };
+        let set = ToolSet { patch: PatchTool::Function, ..self.tool_set() };
         parse_call(call, &set).map_err(|error| error.to_string())
     }
 
@@ -217,7 +218,7 @@ impl Session {
         let refused = std::mem::take(&mut review.refused);
         review.merge_complete(newer);
         review.refused = refused;
-        review.mark_others(&changes, &format!("step {step}"));
+        review.mark_others(&changes, &HunkMark::Step(step));
         if let Some(run) = &mut self.agent.current {
             run.progressed = true;
         }
@@ -225,12 +226,11 @@ impl Session {
 
     /// Marks all hunks of the checkout with the command that ran in it. Rejected hunks are not part of it.
     fn agent_ran(&mut self, line: &str, passed: bool) {
-        let line = line.lines().next().unwrap_or_default();
-        let mark = if passed { format!("✓ {line}") } else { format!("✗ {line}") };
-        let is_run = |mark: &String| mark.starts_with("✓ ") || mark.starts_with("✗ ");
+        let command = line.lines().next().unwrap_or_default().to_owned();
+        let mark = HunkMark::Ran { command, passed };
         let review = self.proposals.review_mut();
         for hunk in review.files.iter_mut().flat_map(|file| &mut file.hunks) {
-            hunk.marks.retain(|mark| !is_run(mark));
+            hunk.marks.retain(|mark| !matches!(mark, HunkMark::Ran { .. }));
             if hunk.decision() != Decision::Rejected {
                 hunk.marks.push(mark.clone());
             }
@@ -298,7 +298,7 @@ impl Session {
     pub(super) fn ask_for_approval(&mut self, number: usize, command: String, reason: &str) -> Vec<Effect> {
         self.processes.end_job(|purpose| *purpose == Purpose::Agent(number));
         self.question(Question {
-            title: format!("Run `{}`?", command.lines().next().unwrap_or_default()),
+            title: format!("Run `{}`?", title_text(&command)),
             text: format!("{command}\n\nThe model wants to run this in a trial checkout. {reason}"),
             subject: Subject::Agent(AgentQuestion::Run(number, command)),
             choices: vec![Choice::new('y', "run it"), Choice::new('n', "do not run it")],
@@ -328,7 +328,7 @@ impl Session {
             tool.state = ToolState::Running;
         }
         self.question(Question {
-            title: "Fetch a page?".to_owned(),
+            title: format!("Fetch {}?", title_text(&url)),
             text: format!(
                 "{url}\n\nThe model wants to read this page. The address alone tells its server what is in it."
             ),

@@ -193,7 +193,7 @@ impl Prompt {
 
 impl PromptSecret {
     /// The kind and the location.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
         format!("{}{line}: what looks like {} {}", self.title, article(self.kind), self.kind)
     }

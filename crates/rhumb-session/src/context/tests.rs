@@ -363,9 +363,9 @@ fn secrets_are_masked_in_every_part_of_a_request_and_listed_with_their_section()
     assert!(!sent.contains(&key("")), "{sent}");
     assert_eq!(prompt.secrets.len(), 9);
     assert!(prompt.secrets.iter().all(|secret| secret.masked && secret.kind == "GitHub token"));
-    let told: Vec<String> = prompt.secrets.iter().map(PromptSecret::told).collect();
-    assert!(told.contains(&"a.py, line 2: what looks like a GitHub token".to_owned()), "{told:?}");
-    assert!(told.contains(&"b.py, line 2: what looks like a GitHub token".to_owned()), "{told:?}");
+    let described: Vec<String> = prompt.secrets.iter().map(PromptSecret::description).collect();
+    assert!(described.contains(&"a.py, line 2: what looks like a GitHub token".to_owned()), "{described:?}");
+    assert!(described.contains(&"b.py, line 2: what looks like a GitHub token".to_owned()), "{described:?}");
     for secret in &prompt.secrets {
         let section = &prompt.sections[secret.section];
         assert!(section.text.contains("[GitHub token, masked by rhumb]"), "{secret:?} {section:?}");

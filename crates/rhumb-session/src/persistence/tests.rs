@@ -669,7 +669,7 @@ fn findings_of_a_check_are_not_sent_in_another_session() {
     talk(&mut first, "one");
     disk.save(&mut first);
     let mut session = session();
-    session.processes.max_rounds = 3;
+    session.processes.set_max_rounds(3);
     talk(&mut session, "two");
     let effects = session.check_written(&["x".to_owned()], CheckMode::FromSettings);
     assert!(matches!(effects.as_slice(), [Effect::Run(RunEffect::Check { job: 1, .. })]), "{effects:?}");

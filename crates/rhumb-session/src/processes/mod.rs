@@ -294,26 +294,56 @@ const MAX_LOGS: usize = 30;
 /// Running commands, and the logs of commands.
 #[derive(Debug, Default)]
 pub struct Processes {
-    /// The logs, the oldest first.
-    pub logs: Vec<RunLog>,
-    /// Whether commands that the model suggests are offered.
-    pub suggestions: bool,
+    logs: Vec<RunLog>,
+    offers_suggestions: bool,
     /// Patterns of suggested commands that run in a trial checkout without a question.
-    pub(super) allowed: Vec<String>,
+    allowed: Vec<String>,
     /// Suggested commands that wait for the edits of their answer.
     waiting: Vec<String>,
-    /// How often findings of checks are sent to the model without a question, for one request.
-    pub max_rounds: usize,
+    max_rounds: usize,
     /// The failed check that the user shared last: the next request is about it.
-    pub(super) shared_check: Option<RepeatedCheck>,
-    pub(super) written: Vec<String>,
+    shared_check: Option<RepeatedCheck>,
+    written: Vec<String>,
     /// The files that one request writes, with their texts before the request.
-    pub(super) bases: Vec<(String, Option<Arc<str>>)>,
+    bases: Vec<(String, Option<Arc<str>>)>,
     jobs: Vec<Job>,
     last_job: u64,
 }
 
 impl Processes {
+    /// Before any command runs. Suggested commands that match a pattern of `allowed` run in a trial checkout without a question.
+    pub(super) fn new(max_rounds: usize, offers_suggestions: bool, allowed: Vec<String>) -> Self {
+        Self { max_rounds, offers_suggestions, allowed, ..Self::default() }
+    }
+
+    /// The logs, the oldest first.
+    pub fn logs(&self) -> &[RunLog] {
+        &self.logs
+    }
+
+    /// How often findings of checks are sent to the model without a question, for one request.
+    pub fn max_rounds(&self) -> usize {
+        self.max_rounds
+    }
+
+    pub(super) fn set_max_rounds(&mut self, rounds: usize) {
+        self.max_rounds = rounds;
+    }
+
+    /// Whether commands that the model suggests are offered.
+    pub(super) fn offers_suggestions(&self) -> bool {
+        self.offers_suggestions
+    }
+
+    pub(super) fn set_offers_suggestions(&mut self, on: bool) {
+        self.offers_suggestions = on;
+    }
+
+    /// The failed check that the next request is about. Returns it only once.
+    pub(super) fn take_shared_check(&mut self) -> Option<RepeatedCheck> {
+        self.shared_check.take()
+    }
+
     /// Whether a job runs.
     pub fn is_running(&self) -> bool {
         !self.jobs.is_empty()

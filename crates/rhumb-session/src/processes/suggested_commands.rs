@@ -3,7 +3,8 @@
 use super::{Purpose, RunEffect};
 use crate::context::Mode;
 use crate::{
-    Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject, TrialCommand, TrialRequest,
+    AgentQuestion, Choice, Effect, Entry, Level, Origin, ProcessSubject, Question, Session, Subject, TrialCommand,
+    TrialRequest,
 };
 use rhumb_edit::FormatChoice;
 use rhumb_text::{count, sanitize};
@@ -22,7 +23,7 @@ impl Session {
     /// Offers the commands in an answer to a request for changes. Those that the user's settings allow run in a trial checkout.
     /// They wait until the edits of the answer are located, because they are about those.
     pub(crate) fn suggest(&mut self, reply: &str) -> Vec<Effect> {
-        if !self.processes.suggestions || !self.last_request_was_for_changes() {
+        if !self.processes.offers_suggestions || !self.last_request_was_for_changes() {
             return Vec::new();
         }
         let edits = !rhumb_edit::parse(reply, FormatChoice::Auto).edits.is_empty();
@@ -33,9 +34,7 @@ impl Session {
                 self.processes.waiting.push(line);
                 continue;
             }
-            let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
-            let first: String = visible.chars().take(MAX_TITLE_CHARS).collect();
-            let shown = if first == line { first } else { format!("{first} …") };
+            let shown = title_text(&line);
             // The title says it, because the answer may not be visible. Tests that run now do not test the edits.
             let unwritten = if edits { " (its edits are not written yet)" } else { "" };
             let title = format!("The model suggests a command{unwritten}. Run it? {shown}");
@@ -78,16 +77,23 @@ impl Session {
 
 impl Question {
     /// Whether the whole text must have been on the screen before any choice except the harmless one is accepted. Applies to commands
-    /// that are long, have several lines, or contain invisible characters.
+    /// and addresses that are long, have several lines, or contain invisible characters.
     pub fn must_be_read(&self) -> bool {
-        match &self.subject {
-            Subject::Process(ProcessSubject::Run(line)) => {
-                let shown = sanitize::visible_line(line);
-                shown.chars().nth(MAX_TITLE_CHARS).is_some() || line.contains('\n') || shown != line.as_str()
-            }
-            _ => false,
-        }
+        let (Subject::Process(ProcessSubject::Run(line))
+        | Subject::Agent(AgentQuestion::Run(_, line) | AgentQuestion::Fetch(_, line))) = &self.subject
+        else {
+            return false;
+        };
+        let shown = sanitize::visible_line(line);
+        shown.chars().nth(MAX_TITLE_CHARS).is_some() || line.contains('\n') || shown != line.as_str()
     }
+}
+
+/// The start of a command or an address for a title, with `…` if the title does not have all of it.
+pub(crate) fn title_text(line: &str) -> String {
+    let visible = sanitize::visible_line(line.lines().next().unwrap_or_default());
+    let first: String = visible.chars().take(MAX_TITLE_CHARS).collect();
+    if first == line { first } else { format!("{first} …") }
 }
 
 /// The commands in an answer, each one complete.

@@ -6,7 +6,7 @@ use rhumb_llm::{Completion, Finish, StreamEvent};
 fn session() -> Session {
     let (mut session, _) = Session::start(Connection::Remote { model: "m".into(), host: "h".into() });
     session.processes.max_rounds = 2;
-    session.processes.suggestions = true;
+    session.processes.offers_suggestions = true;
     session
 }
 
@@ -261,7 +261,7 @@ fn allowed_commands_run_in_a_trial_without_a_question_and_after_the_edits_are_lo
 fn commands_are_offered_only_in_code_mode_and_when_enabled() {
     for (mode, suggestions) in [(Mode::Ask, true), (Mode::Code, false)] {
         let mut session = session();
-        session.processes.suggestions = suggestions;
+        session.processes.offers_suggestions = suggestions;
         session.modes.set_mode(mode);
         session.send("how?");
         answer(&mut session, 1, "```sh\nmake\n```\n");

@@ -4,7 +4,7 @@
 use crate::context;
 use crate::transcript::{self};
 use crate::{Effect, Entry, Level, RepeatedCheck, RequestSpec, Session, TrialCommand, Turn};
-use rhumb_edit::review::{EditState, Review};
+use rhumb_edit::review::{EditState, HunkMark, Review};
 use rhumb_edit::{Outcome, PendingChanges, Proposal};
 use rhumb_text::count;
 use std::sync::Arc;
@@ -108,8 +108,8 @@ impl Session {
         }
         self.proposals.review.refused.append(&mut self.proposals.retries.other_refused);
         if self.proposals.retries.repairs > 0 {
-            let mark = format!("round {}", self.proposals.retries.repairs);
-            self.proposals.review.mark_others(&changes, &mark);
+            let round = HunkMark::Round(self.proposals.retries.repairs);
+            self.proposals.review.mark_others(&changes, &round);
         }
         self.record_edits(&outcomes, &repeated, &before);
         match message.filter(|_| !is_unchanged) {

@@ -104,7 +104,7 @@ pub(crate) struct RunningTrial {
 
 /// The last trial of the review.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrialResult {
+pub struct FinishedTrial {
     /// The command line.
     pub line: String,
     /// What was requested.
@@ -125,7 +125,7 @@ pub struct TrialResult {
     checked: Cell<(u64, bool)>,
 }
 
-impl TrialResult {
+impl FinishedTrial {
     /// The result as a sentence without its full stop: "`cargo test`: 212 passed, with 5 accepted hunks".
     pub fn text(&self) -> String {
         let how = match (self.summary.as_str(), self.passed) {
@@ -167,7 +167,7 @@ pub enum VerifyTime {
 #[derive(Debug, Default)]
 pub(crate) struct Trials {
     pub(crate) rules: TrialRules,
-    last: Option<TrialResult>,
+    last: Option<FinishedTrial>,
     /// The hunks that make the command of the last search fail.
     culprits: Vec<HunkId>,
     /// The state to which `culprits` belong.
@@ -264,7 +264,7 @@ impl Session {
     }
 
     /// The last trial, and whether its result holds: it applied exactly the hunks that it would apply now, to files that did not change.
-    pub fn trial(&self) -> Option<(&TrialResult, bool)> {
+    pub fn trial(&self) -> Option<(&FinishedTrial, bool)> {
         let last = self.proposals.trials.last.as_ref()?;
         let revision = self.proposals.review_revision();
         if last.checked.get().0 != revision {
@@ -289,7 +289,7 @@ impl Session {
     pub fn repair_round(&self) -> Option<(usize, usize)> {
         let round = self.proposals.retries.repairs;
         let is_shown = round > 0 && !self.proposals.review.is_empty();
-        is_shown.then_some((round, self.processes.max_rounds.max(round)))
+        is_shown.then_some((round, self.processes.max_rounds().max(round)))
     }
 
     fn state_now(&self, hunks: TrialHunks) -> u64 {
@@ -324,7 +324,7 @@ impl Session {
         let (title, text) = match self.accepted_passed() {
             Some(true) => return false,
             Some(false) => {
-                let last = self.proposals.trials.last.as_ref().map(TrialResult::text).unwrap_or_default();
+                let last = self.proposals.trials.last.as_ref().map(FinishedTrial::text).unwrap_or_default();
                 ("The last trial of these hunks failed. Write them anyway?", format!("{last}."))
             }
             None if self.proposals.trials.rules.required && commits => {
@@ -405,7 +405,7 @@ impl Session {
         let passed = !outcome.failed;
         let checked = Cell::new((u64::MAX, false));
         let summary = test_summary(output);
-        let result = TrialResult {
+        let result = FinishedTrial {
             line,
             command: command.clone(),
             hunks,
@@ -544,12 +544,13 @@ fn test_summary(output: &str) -> String {
 mod tests {
     use super::*;
     use crate::{CommitChoice, Connection, Response, RunResponse, SharedText, WritePlan};
+    use rhumb_edit::review::HunkMark;
 
     const BASE: &str = "a\nb\nc\nd\ne\n";
 
     fn session() -> Session {
         let mut session = Session::start(Connection::Remote { model: "m".into(), host: "h".into() }).0;
-        session.processes.max_rounds = 2;
+        session.processes.set_max_rounds(2);
         session
     }
 
@@ -753,7 +754,7 @@ mod tests {
         assert_eq!(session.repair_round(), Some((1, 2)));
         session.turns.cancel();
         let effects = propose(&mut session, "B\nb\nc\nd\ne\n");
-        assert_eq!(session.proposals.review.files[0].hunks[0].marks, ["round 1"]);
+        assert_eq!(session.proposals.review.files[0].hunks[0].marks, [HunkMark::Round(1)]);
         let (job, _) = tried(&effects);
         assert!(matches!(end(&mut session, job, "make", true).as_slice(), [Effect::Ask(_)]));
         session.turns.cancel();

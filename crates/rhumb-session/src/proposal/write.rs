@@ -21,8 +21,8 @@ pub struct WritePlan {
 /// A preview of a write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WritePreview {
-    /// The files, each with the change of the file, its path, the number of accepted hunks, and the number of hunks.
-    pub files: Vec<(&'static str, String, usize, usize)>,
+    /// The files that are written.
+    pub files: Vec<PreviewedFile>,
     /// The number of hunks that are written.
     pub accepted: usize,
     /// The number of pending hunks.
@@ -33,6 +33,19 @@ pub struct WritePreview {
     pub held: Vec<String>,
     /// Whether writes are committed automatically; `None` without a repository.
     pub commits: Option<bool>,
+}
+
+/// A file that is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviewedFile {
+    /// The path under the root.
+    pub path: String,
+    /// The change of the file as a whole.
+    pub change: FileChange,
+    /// The number of its hunks that are written, completely or in part.
+    pub accepted: usize,
+    /// The number of all its hunks.
+    pub total: usize,
 }
 
 impl Session {
@@ -57,13 +70,8 @@ impl Session {
             if file.composed() == Composed::Untouched {
                 continue;
             }
-            let what = match &file.change {
-                FileChange::Create => "new",
-                FileChange::Modify => "changed",
-                FileChange::Delete => "deleted",
-                FileChange::Rename { .. } => "renamed",
-            };
-            preview.files.push((what, file.path.clone(), accepted, counts.total()));
+            let (path, change) = (file.path.clone(), file.change.clone());
+            preview.files.push(PreviewedFile { path, change, accepted, total: counts.total() });
         }
         preview
     }
@@ -239,10 +247,21 @@ pub fn name_some(names: &[String]) -> String {
 /// The hunks of a review, grouped by the result of a write. Must be created before the written hunks leave the review.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WriteSummary {
-    /// The written files: path, number of hunks, and a description of the change; empty for a change of the text.
-    pub written: Vec<(String, usize, String)>,
+    /// The written files.
+    pub written: Vec<FileSummary>,
     /// The hunks that were not written.
     pub not_written: Vec<UnwrittenHunks>,
+}
+
+/// A file that was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSummary {
+    /// The path under the root.
+    pub path: String,
+    /// The change of the file as a whole.
+    pub change: FileChange,
+    /// The number of its hunks that were written, completely or in part.
+    pub hunks: usize,
 }
 
 /// Hunks or edits that were not written, for one reason.
@@ -295,14 +314,8 @@ impl WriteSummary {
         let hunks_of = |file: &FileReview, decision| file.hunks.iter().filter(|h| h.decision() == decision).count();
         let mut summary = Self::default();
         for file in review.files.iter().filter(|file| is_written(file)) {
-            let taken = file.hunks.iter().filter(|item| item.is_partly_accepted()).count();
-            let what = match &file.change {
-                FileChange::Create => "new".to_owned(),
-                FileChange::Delete => "deleted".to_owned(),
-                FileChange::Rename { from } => format!("renamed from {from}"),
-                FileChange::Modify => String::new(),
-            };
-            summary.written.push((file.path.clone(), taken, what));
+            let hunks = file.hunks.iter().filter(|item| item.is_partly_accepted()).count();
+            summary.written.push(FileSummary { path: file.path.clone(), change: file.change.clone(), hunks });
         }
         let counted = |hunks: &dyn Fn(&FileReview) -> usize| -> Vec<(String, usize)> {
             let files = review.files.iter().map(|file| (file.path.clone(), hunks(file)));
@@ -330,12 +343,14 @@ impl WriteSummary {
 
     /// The summary as text, with the commit. `not_committed` says that the user chose no commit.
     pub fn text(&self, written: &Written, not_committed: bool) -> String {
-        let hunks = self.written.iter().map(|(_, hunks, _)| hunks).sum();
+        let hunks = self.written.iter().map(|file| file.hunks).sum();
         let alone = self.written.len() == 1;
-        let named = |(path, hunks, what): &(String, usize, String)| match (what.as_str(), alone) {
-            ("", true) => path.clone(),
-            ("", false) => format!("{path} ({hunks})"),
-            (what, _) => format!("{path} ({what})"),
+        let named = |FileSummary { path, change, hunks }: &FileSummary| match change {
+            FileChange::Create => format!("{path} (new)"),
+            FileChange::Delete => format!("{path} (deleted)"),
+            FileChange::Rename { from } => format!("{path} (renamed from {from})"),
+            FileChange::Modify if alone => path.clone(),
+            FileChange::Modify => format!("{path} ({hunks})"),
         };
         let files: Vec<String> = self.written.iter().map(named).collect();
         let mut text = match files.as_slice() {

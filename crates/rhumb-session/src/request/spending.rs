@@ -165,7 +165,7 @@ impl Session {
         if new.is_empty() {
             return;
         }
-        let mut lines: Vec<String> = new.iter().take(MAX_LISTED_SECRETS).map(|secret| secret.told()).collect();
+        let mut lines: Vec<String> = new.iter().take(MAX_LISTED_SECRETS).map(|secret| secret.description()).collect();
         if new.len() > MAX_LISTED_SECRETS {
             lines.push(format!("and {} more", new.len() - MAX_LISTED_SECRETS));
         }

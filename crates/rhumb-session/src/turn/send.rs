@@ -91,7 +91,7 @@ impl Session {
 
     /// Starts the turn of a message without further checks.
     pub(crate) fn begin_message(&mut self, message: &str, mode: Mode) -> Vec<Effect> {
-        *self.proposals.retries_mut() = EditRetries::about(self.processes.shared_check.take());
+        *self.proposals.retries_mut() = EditRetries::about(self.processes.take_shared_check());
         self.codebase.begin();
         self.drafts.set_message("");
         self.modes.begin_search(message, mode);
@@ -166,7 +166,7 @@ impl Session {
             files: self.chat_files.shared(),
             images: self.attachments.images.clone(),
             mode: self.modes.mode(),
-            suggest: self.processes.suggestions,
+            suggest: self.processes.offers_suggestions(),
             role: ModelRole::Main,
             history,
             exchange,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::Event;
+use rhumb_edit::review::HunkMark;
 use rhumb_edit::{EditFormat, FileChange, FileProposal, Flag, Outcome, Proposal, Status};
 
 use crate::clock::Clock;
@@ -194,7 +195,7 @@ fn an_edit_without_a_place_is_put_in_by_hand() {
     assert_eq!(app.session.review().refused.len(), 1);
     let file = &app.session.review().files[0];
     assert_eq!(file.proposed.as_deref(), Some(BASE.replace("fn b()", "fn bee()").as_str()));
-    assert_eq!((file.hunks[0].marks.as_slice(), file.counts().pending), (&["by hand".to_owned()][..], 1));
+    assert_eq!((file.hunks[0].marks.as_slice(), file.counts().pending), (&[HunkMark::ByHand][..], 1));
     press(&mut app, "u");
     assert_eq!((app.session.review().files.len(), app.session.review().refused.len()), (0, 2));
 }
