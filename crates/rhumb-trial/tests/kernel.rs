@@ -75,18 +75,19 @@ fn main() -> ExitCode {
     };
     let mounts = matches!(&isolation, Ok(isolation) if isolation.files == FileIsolation::Overlay);
     println!("isolation here: {isolation:?}");
-    let (mut failed, mut skipped) = (0, 0);
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for (name, test, needs_mounts) in TESTS.iter().filter(|(name, ..)| name.contains(&filter)) {
         if *needs_mounts && !mounts {
             skipped += 1;
             println!("test {name} ... SKIPPED: this kernel does not allow the namespaces");
             continue;
         }
-        let passed = std::panic::catch_unwind(test).is_ok();
-        failed += usize::from(!passed);
-        println!("test {name} ... {}", if passed { "ok" } else { "FAILED" });
+        let is_ok = std::panic::catch_unwind(test).is_ok();
+        *(if is_ok { &mut passed } else { &mut failed }) += 1;
+        println!("test {name} ... {}", if is_ok { "ok" } else { "FAILED" });
     }
-    println!("{failed} failed, {skipped} skipped");
+    let result = if failed == 0 { "ok" } else { "FAILED" };
+    println!("test result: {result}. {passed} passed; {failed} failed; {skipped} skipped");
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -420,6 +421,12 @@ fn sockets_are_hidden() {
     for path in [&outside, &inside] {
         let result = run(&mut trial, &[], &connect(path));
         assert!(!said(&result).contains("reached") && !said(&result).is_empty(), "{path:?}: {result:?}");
+    }
+    if place.folder.path().starts_with("/tmp") {
+        println!(
+            "sockets_are_hidden: SKIPPED in part: the folder of the socket is below /tmp, which is private in a trial"
+        );
+        return;
     }
     let mut full = options(&connect(&outside));
     full.network = Network::Full;
