@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use rhumb_workspace::git::Repo;
-use rhumb_workspace::{GitIgnore, Root, is_hidden};
+use rhumb_workspace::{GitIgnore, Root, is_hidden, last_change};
 
 use crate::scratch::{Scratch, remove_all};
 use crate::{Change, FileIsolation};
@@ -273,14 +273,14 @@ pub(crate) fn stale(root: &Root, began: SystemTime) -> Vec<String> {
     let listing = rhumb_workspace::files(root, &AtomicBool::new(false), &mut |_| {});
     let since = began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let since = (i64::try_from(since.as_secs()).unwrap_or(i64::MAX), since.subsec_nanos());
-    let last_change = |path: &str| fs::symlink_metadata(root.path().join(path)).ok().map(|meta| last_change(&meta));
+    let changed_at = |path: &str| fs::symlink_metadata(root.path().join(path)).ok().map(|meta| last_change(&meta));
     let mut folders = HashMap::new();
     let mut stale = BTreeSet::new();
     for file in &listing.files {
         // A file that was moved keeps its modification time, but its folder has changed.
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let is_folder_changed = *folders.entry(folder).or_insert_with(|| last_change(folder) > Some(since));
-        if file.modified > since || (is_folder_changed && last_change(&file.path) > Some(since)) {
+        let is_folder_changed = *folders.entry(folder).or_insert_with(|| changed_at(folder) > Some(since));
+        if file.modified > since || (is_folder_changed && changed_at(&file.path) > Some(since)) {
             stale.insert(file.path.clone());
         }
     }
@@ -288,24 +288,10 @@ pub(crate) fn stale(root: &Root, began: SystemTime) -> Vec<String> {
     let unlisted = repository.and_then(|repository| repository.tracked_outside(&listing.files).ok());
     for path in unlisted.unwrap_or_default() {
         // The deletion changed the folder that is left.
-        let mut changes = Path::new(&path).ancestors().filter_map(|path| last_change(path.to_str()?));
-        if last_change(&path).is_none() && changes.next() > Some(since) {
+        let mut changes = Path::new(&path).ancestors().filter_map(|path| changed_at(path.to_str()?));
+        if changed_at(&path).is_none() && changes.next() > Some(since) {
             stale.insert(path);
         }
     }
     stale.into_iter().take(MAX_STALE).collect()
-}
-
-/// The last time at which the content, the name or the mode of a file or folder changed: seconds and nanoseconds since 1970.
-fn last_change(meta: &fs::Metadata) -> (i64, u32) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt as _;
-        (meta.ctime(), u32::try_from(meta.ctime_nsec()).unwrap_or(0))
-    }
-    #[cfg(not(unix))]
-    {
-        let since = meta.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-        since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
-    }
 }

@@ -75,7 +75,7 @@ pub use resolve::{path_is_taken, resolve_links, symlink_aliases};
 pub use root::{Root, RootKind};
 pub use snapshot::{ContentHash, MAX_FILE_BYTES, Snapshot, read, read_raw};
 pub use sorted::find_sorted;
-pub use walk::{FileEntry, Listing, files, ignored_but_tracked, is_secret_name, refresh_entry};
+pub use walk::{FileEntry, Listing, files, ignored_but_tracked, is_secret_name, last_change, refresh_entry};
 pub use watch::{DiskChanges, Watch, WatchError, debounced_watcher};
 pub use write::{
     FilePreview, FileWrite, Written, WrittenFile, check_write, editor_trace, has_hard_links, may_write, preview_write,

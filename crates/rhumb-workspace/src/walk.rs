@@ -254,6 +254,18 @@ pub(crate) fn modified(meta: &Metadata) -> (i64, u32) {
     since.map_or((0, 0), |time| (i64::try_from(time.as_secs()).unwrap_or(i64::MAX), time.subsec_nanos()))
 }
 
+/// The last time at which the content, the name or the mode of a file or folder changed, or its modification time where the system
+/// does not store it: seconds and nanoseconds since 1970.
+pub fn last_change(meta: &Metadata) -> (i64, u32) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (meta.ctime(), u32::try_from(meta.ctime_nsec()).unwrap_or(0))
+    }
+    #[cfg(not(unix))]
+    modified(meta)
+}
+
 /// Inode and change time. They tell a replaced file with an old modification time from the original.
 #[cfg(unix)]
 fn identity(meta: &Metadata) -> [u64; 3] {

@@ -310,7 +310,7 @@ impl FileSums<'_, '_> {
         self.all || self.ranking.weights.model.of_file(feature) != 0.0
     }
 
-    /// Adds what the kinds and the sizes of the files say. A file that the request names is not held against its kind.
+    /// Adds the features of the kinds and the sizes of the files. The kind of a file that the request names does not count against it.
     fn add_kinds(&mut self) {
         let (ranking, index) = (self.ranking, self.ranking.index());
         let is_named = |file: u32| ranking.named.has_path(file);
@@ -326,8 +326,8 @@ impl FileSums<'_, '_> {
         self.add(FileFeature::Size, &(0..index.len() as u32).map(size).collect::<Vec<_>>());
     }
 
-    /// Adds what the relation to the chat says, and to the leaders by the log-odds so far. The neighbours of the leaders only count
-    /// without a chat.
+    /// Adds the features of the relation to the files in the chat, and to the files with the highest log-odds so far (the leaders).
+    /// Neighbours of leaders count only if the chat has no files.
     fn add_related_files(&mut self) {
         let (ranking, commits) = (self.ranking, self.ranking.graph.commits());
         let chat: Vec<(u32, f64)> = ranking.chat_files().map(|file| (file, 1.0)).collect();

@@ -130,7 +130,7 @@ impl ModuleResolver {
         for end in (shortest..=wanted.len()).rev() {
             let wanted = &wanted[..end];
             let mut found = self.nearest(self.by_name.ending_in(wanted, one_is_enough), from);
-            // What is left of a longer module names a file: `java` of `java.util.List` is not the folder `src/main/java`.
+            // The first component of a longer module can only be a file: `java` of `java.util.List` is not the folder `src/main/java`.
             if found.is_empty() && (one_is_enough || end > 1) {
                 found = self.nearest(self.by_folder.ending_in(wanted, one_is_enough), from);
             }
